@@ -1,0 +1,173 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A target exists to forbid an import. What each one is, may import and must never see stands in Sources/README.md;
+// ArchitectureTests holds the sources to it.
+
+let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
+func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func edge(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, swiftSettings: strict,
+        linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "ballast",
+    products: [
+        .executable(name: "ballastd", targets: ["ballastd"]),
+        .executable(name: "ballastctl", targets: ["ballastctl"]),
+        .executable(name: "ballast-link", targets: ["ballast-link"]),
+        .executable(name: "ballast-sim", targets: ["ballast-sim"]),
+        .executable(name: "ballast-aggregator", targets: ["ballast-aggregator"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // pure: value types; no I/O, clock, logger, Foundation, concurrency
+        pure("Quantities"),
+        pure("Plant", ["Quantities"]),
+        pure("Interlocks", ["Quantities", "Plant"]),
+        pure("FrequencyResponse", ["Quantities"]),
+        pure("PowerDispatch", ["Quantities", "Plant"]),
+        pure("Control", ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch"]),
+        pure("DeviceCodecs", ["Quantities", "Plant"]),
+        pure("JSONText"),
+        pure("SiteConfig", ["Quantities"]),
+        pure("Scenario", ["Quantities", "SiteConfig"]),
+
+        // C at the door
+        .target(name: "CLinux"),
+        .systemLibrary(name: "CModbus", pkgConfig: "libmodbus", providers: [.apt(["libmodbus-dev"])]),
+        .systemLibrary(
+            name: "CSocketCAN", pkgConfig: "libsocketcan", providers: [.apt(["libsocketcan-dev"])]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+
+        // edges: one concern each, thin, no decisions, no logging
+        edge("YAMLText", ["SiteConfig", "CYAML"]),
+        edge("LinuxIO", ["Quantities", "CLinux", "CSystemd"]),
+        edge("CANBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "CSocketCAN"]),
+        edge("ModbusBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CModbus"]),
+        edge("Recorder", ["LinuxIO"]),
+        edge("ControlSocket", ["Quantities", "LinuxIO"]),
+
+        // composition: wiring; the only places that log
+        .target(
+            name: "BallastDaemon",
+            dependencies: [
+                "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
+                "DeviceCodecs",
+                "SiteConfig", "YAMLText", "LinuxIO", "CANBus", "ModbusBus", "Recorder", "ControlSocket",
+            ], swiftSettings: strict),
+        .target(
+            name: "BallastLink",
+            dependencies: [
+                "JSONText", "Recorder", "SiteConfig", "YAMLText",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(
+            name: "BallastAggregator",
+            dependencies: [
+                "JSONText", "SiteConfig", "YAMLText",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ], swiftSettings: strict),
+        .target(
+            name: "BallastSimulator",
+            dependencies: [
+                "Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs", "LinuxIO",
+                "CLinux",
+                "CANBus", "ModbusBus", "ControlSocket",
+            ], swiftSettings: strict),
+
+        program("ballastd", ["BallastDaemon", argumentParser]),
+        program(
+            "ballastctl",
+            ["ControlSocket", "CANBus", "Recorder", "SiteConfig", "YAMLText", "LinuxIO", argumentParser]),
+        program("ballast-link", ["BallastLink", argumentParser]),
+        program("ballast-aggregator", ["BallastAggregator", argumentParser]),
+        program("ballast-sim", ["BallastSimulator", "LinuxIO", "ModbusBus", "Quantities", argumentParser]),
+
+        .target(
+            name: "ProgramSupport",
+            dependencies: [
+                "LinuxIO", "Quantities", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            path: "Tests/ProgramSupport", swiftSettings: strict),
+        tests("QuantitiesTests", ["Quantities"]),
+        tests("PlantTests", ["Quantities", "Plant"]),
+        tests("InterlocksTests", ["Quantities", "Plant", "Interlocks"]),
+        tests("FrequencyResponseTests", ["Quantities", "FrequencyResponse"]),
+        tests("PowerDispatchTests", ["Quantities", "Plant", "PowerDispatch"]),
+        tests(
+            "ControlTests",
+            ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"]),
+        tests("ArchitectureTests", []),
+        tests("LinuxIOTests", ["Quantities", "LinuxIO"]),
+        tests("DeviceCodecsTests", ["Quantities", "Plant", "DeviceCodecs"]),
+        tests("JSONTextTests", ["JSONText"]),
+        tests("SiteConfigTests", ["Quantities", "SiteConfig", "YAMLText"]),
+        tests("YAMLTextTests", ["SiteConfig", "YAMLText"]),
+        tests("ScenarioTests", ["Quantities", "Scenario", "SiteConfig", "YAMLText"]),
+        tests("CANBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "CANBus"]),
+        tests("ModbusBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "ModbusBus"]),
+        tests("RecorderTests", ["LinuxIO", "Recorder"]),
+        tests(
+            "BallastSimulatorTests",
+            [
+                "Quantities", "Scenario", "SiteConfig", "YAMLText", "DeviceCodecs", "LinuxIO", "ModbusBus",
+                "BallastSimulator",
+            ]),
+        tests(
+            "BallastLinkTests",
+            [
+                "Recorder", "SiteConfig", "YAMLText", "BallastLink", "ProgramSupport", "ballast-aggregator",
+                "ballast-link", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        tests(
+            "BallastAggregatorTests",
+            [
+                "JSONText", "SiteConfig", "YAMLText", "BallastAggregator", "ProgramSupport",
+                "ballast-aggregator",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
+        tests(
+            "BallastDaemonTests",
+            [
+                "Quantities", "Plant", "Interlocks", "Control", "SiteConfig", "YAMLText", "LinuxIO",
+                "Recorder",
+                "ControlSocket", "BallastDaemon", "BallastSimulator", "ProgramSupport", "ballastd",
+                "ballastctl",
+                "ballast-sim",
+            ]),
+        tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),
+        tests("SystemdTests", ["ballastd", "ballastctl", "ballast-link", "ballast-aggregator"]),
+    ]
+)
