@@ -1,0 +1,33 @@
+/// A set of flags in one word. `OptionSet` would do the same, but brings `Array` with it, which the
+/// compiler's proof that the cycle allocates nothing refuses.
+public protocol BitSet: Sendable, BitwiseCopyable, Equatable {
+    associatedtype RawValue: FixedWidthInteger & BitwiseCopyable & Sendable
+    var rawValue: RawValue { get set }
+    init(rawValue: RawValue)
+}
+
+extension BitSet {
+    public static var none: Self { Self(rawValue: 0) }
+    public var isEmpty: Bool { rawValue == 0 }
+    /// Whether every flag of `other` is set.
+    public func contains(_ other: Self) -> Bool { rawValue & other.rawValue == other.rawValue }
+    public func union(_ other: Self) -> Self { Self(rawValue: rawValue | other.rawValue) }
+    public func intersection(_ other: Self) -> Self { Self(rawValue: rawValue & other.rawValue) }
+    public func subtracting(_ other: Self) -> Self { Self(rawValue: rawValue & ~other.rawValue) }
+    public mutating func insert(_ other: Self) { rawValue |= other.rawValue }
+    public mutating func remove(_ other: Self) { rawValue &= ~other.rawValue }
+}
+
+#if !hasFeature(Embedded)
+    extension BitSet where Self: ExpressibleByArrayLiteral, ArrayLiteralElement == Self {
+        public init(arrayLiteral elements: Self...) {
+            self.init(rawValue: elements.reduce(0) { $0 | $1.rawValue })
+        }
+    }
+    extension BatteryAlarms: ExpressibleByArrayLiteral {
+        public typealias ArrayLiteralElement = BatteryAlarms
+    }
+    extension BatteryPermissions: ExpressibleByArrayLiteral {
+        public typealias ArrayLiteralElement = BatteryPermissions
+    }
+#endif

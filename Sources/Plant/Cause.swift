@@ -1,0 +1,22 @@
+/// Who asked for a power, or who limited it. The number of causes is small and each has one name in logs and
+/// JSON.
+public enum Cause: Sendable, BitwiseCopyable, Equatable {
+    /// Nothing limits.
+    case none
+    /// The unit's configured maximum power.
+    case rating
+    /// The BMS's current limit times the pack voltage.
+    case batteryCurrentLimit
+    /// The BMS forbids this direction.
+    case batteryPermission
+    /// State of charge at its configured end.
+    case stateOfCharge
+    /// An input that this direction needs is missing, stale or implausible.
+    case reading(Signal)
+    /// An interlock derates or has tripped.
+    case interlock(InterlockID)
+    /// The unit is not in service.
+    case mode
+    /// The site's import or export limit at the meter.
+    case siteLimit
+}

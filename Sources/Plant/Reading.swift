@@ -1,0 +1,64 @@
+import Quantities
+
+/// Why a reading cannot be used.
+public enum ReadingFault: UInt8, Sendable, BitwiseCopyable {
+    case neverSeen, notImplemented, implausible, deviceFault, stale, frozen, disagrees, fromTheFuture
+}
+
+/// A measured value with the time it was taken, or the reason why there is none.
+///
+/// The only way to the value is `fresh(at:within:)`: nobody can use it without saying how old it may be.
+public struct Reading<Value: Sendable & BitwiseCopyable>: Sendable, BitwiseCopyable {
+    private enum Content: Sendable, BitwiseCopyable {
+        case good(Value, at: MonotonicTime)
+        case bad(ReadingFault, since: MonotonicTime)
+    }
+
+    private let content: Content
+
+    private init(_ content: Content) { self.content = content }
+
+    /// A value sampled at `time`: the instant it left the device as well as we know it, not when we looked at
+    /// it.
+    public static func good(_ value: Value, at time: MonotonicTime) -> Reading {
+        Reading(.good(value, at: time))
+    }
+    public static func bad(_ reason: ReadingFault, since time: MonotonicTime) -> Reading {
+        Reading(.bad(reason, since: time))
+    }
+    public static var neverSeen: Reading { Reading(.bad(.neverSeen, since: MonotonicTime(nanoseconds: 0))) }
+
+    /// The value if it is at most `limit` old at `now`; `nil` otherwise, and `nil` means unsafe. There is no
+    /// other way in.
+    public func fresh(at now: MonotonicTime, within limit: Duration) -> Value? {
+        guard case .good(let value, let time) = content, time <= now, now - time <= limit else { return nil }
+        return value
+    }
+
+    /// Time since the sample was taken; `nil` for a reading that holds no value. Negative ages are reported
+    /// as they are.
+    public func age(at now: MonotonicTime) -> Duration? {
+        guard case .good(_, let time) = content else { return nil }
+        return now - time
+    }
+
+    /// Why `fresh(at:within:)` answers `nil`; `nil` where it answers a value.
+    public func fault(at now: MonotonicTime, within limit: Duration) -> ReadingFault? {
+        switch content {
+        case .bad(let reason, _): reason
+        case .good(_, let time) where time > now: .fromTheFuture
+        case .good(_, let time) where now - time > limit: .stale
+        case .good: nil
+        }
+    }
+
+    /// The same sample in another unit or sign; a value that `transform` refuses becomes implausible.
+    public func map<Other>(_ transform: (Value) -> Other?) -> Reading<Other> {
+        switch content {
+        case .bad(let reason, let since): return .bad(reason, since: since)
+        case .good(let value, let time):
+            guard let other = transform(value) else { return .bad(.implausible, since: time) }
+            return .good(other, at: time)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Plant
+import Quantities
+import Testing
+
+@Suite struct ReadingTests {
+    static let taken = MonotonicTime(nanoseconds: 1_000_000_000)
+    static let limit = Duration.milliseconds(300)
+
+    // swift-format-ignore
+    static let rows: [(reading: Reading<Volts>, after: Duration, value: Volts?, fault: ReadingFault?, why: Comment)] = [
+        (.good(Volts(3.3), at: taken), .zero,              Volts(3.3), nil,             "just taken"),
+        (.good(Volts(3.3), at: taken), .milliseconds(300), Volts(3.3), nil,             "exactly at the limit"),
+        (.good(Volts(3.3), at: taken), .nanoseconds(300_000_001), nil, .stale,          "one nanosecond too old"),
+        (.good(Volts(3.3), at: taken), .nanoseconds(-1),   nil,        .fromTheFuture,  "sampled later than now"),
+        (.bad(.implausible, since: taken), .zero,          nil,        .implausible,    "no value at all"),
+        (.neverSeen,                   .zero,              nil,        .neverSeen,      "nothing has arrived yet"),
+    ]
+
+    @Test(arguments: rows)
+    func `a value can be had only while it is fresh`(
+        row: (reading: Reading<Volts>, after: Duration, value: Volts?, fault: ReadingFault?, why: Comment)
+    ) {
+        let now = Self.taken + row.after
+        #expect(row.reading.fresh(at: now, within: Self.limit) == row.value, row.why)
+        #expect(row.reading.fault(at: now, within: Self.limit) == row.fault, row.why)
+    }
+
+    @Test func `a mapped reading keeps its sample time and refuses what the mapping refuses`() {
+        let reading = Reading.good(Volts(3.3), at: Self.taken)
+        #expect(reading.map { Celsius($0.value) }.age(at: Self.taken + .seconds(1)) == .seconds(1))
+        let refused: Reading<Celsius> = reading.map { _ in nil }
+        #expect(refused.fault(at: Self.taken, within: Self.limit) == .implausible)
+    }
+
+    @Test func `a window can only be narrowed and remembers what narrowed it`() {
+        var window = PermitWindow.rating(.kilowatts(100))
+        window.limitCharge(to: .kilowatts(40), .batteryCurrentLimit)
+        window.limitCharge(to: .kilowatts(60), .stateOfCharge)
+        window.limitDischarge(to: .kilowatts(-1), .batteryPermission)
+        #expect(window.charge == .kilowatts(-40) && window.chargeCause == .batteryCurrentLimit)
+        #expect(window.discharge == .zero && window.dischargeCause == .batteryPermission)
+        #expect(window.clamp(.kilowatts(-70)) == .kilowatts(-40))
+    }
+
+    @Test func `an expired actuation asks for nothing`() {
+        let actuation = Actuation(
+            setpoint: .kilowatts(50), expires: Self.taken, isContactorPermitted: true, cycle: 1)
+        #expect(actuation.setpoint(at: Self.taken) == .kilowatts(50))
+        #expect(actuation.setpoint(at: Self.taken + .nanoseconds(1)) == .zero)
+        #expect(!actuation.isContactorPermitted(at: Self.taken + .nanoseconds(1)))
+        #expect(Actuation.safe.setpoint(at: Self.taken) == .zero)
+    }
+}
