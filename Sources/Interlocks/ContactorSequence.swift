@@ -1,0 +1,235 @@
+import Plant
+import Quantities
+
+/// The contactors of one unit: precharge, close, open without current, prove that they have opened.
+///
+/// Where the battery owns its contactors the same machine is a permit: no precharge, no proof, the same
+/// latch.
+public struct ContactorSequence: Sendable, BitwiseCopyable {
+    public enum State: Sendable, BitwiseCopyable, Equatable {
+        /// Nobody has seen the DC side without voltage since the start: nothing closes before.
+        case unchecked
+        /// Open, and seen to be open.
+        case open
+        /// The `attempt`th, from 1.
+        case precharging(attempt: Int, since: MonotonicTime)
+        /// After a failed attempt the resistor cools.
+        case pausing(attempt: Int, since: MonotonicTime)
+        case closed
+        /// Still closed, waiting for the current to end. With a fault it ends in `faulted`.
+        case opening(since: MonotonicTime, Fault?)
+        /// Opened; the voltage of the DC side must fall.
+        case checking(since: MonotonicTime)
+        /// The voltage was not seen to fall: a contact is taken for welded.
+        case welded
+        case faulted(Fault)
+    }
+
+    public enum Fault: UInt8, Sendable, BitwiseCopyable {
+        /// The DC side did not come near the battery's voltage in time.
+        case prechargeVoltage
+        /// More current than a precharge may take, or nobody knows how much.
+        case prechargeCurrent
+        /// The auxiliary contact says something else than the command, or nothing.
+        case feedback
+        /// A former run of the program left a fault that nobody has reset.
+        case formerRun
+    }
+
+    /// What one cycle says; the first that holds, in this order.
+    public enum Event: Sendable, BitwiseCopyable {
+        /// Somebody with the right role has reset the fault. An edge: true for one cycle.
+        case reset
+        /// The feedback has been away from the command for its debounce.
+        case disagreement
+        /// The DC side is seen without voltage.
+        case discharged
+        /// Shall be open, and current flows or is unknown.
+        case open
+        /// Shall be open, and no current flows.
+        case openUnloaded
+        /// Shall be closed; precharging draws too much, or nobody knows how much.
+        case surge
+        /// Shall be closed, and the DC side has the battery's voltage.
+        case charged
+        /// Shall be closed.
+        case close
+    }
+
+    public struct Output: Sendable, BitwiseCopyable, Equatable {
+        public var closesMain = false
+        public var closesPrecharge = false
+        /// Power may be asked of the unit.
+        public var isPermitted = false
+        /// In this cycle the contactors opened though current flowed, because the bound had passed.
+        public var opensUnderLoad = false
+
+        public init() {}
+    }
+
+    public private(set) var state: State
+    let settings: ContactorSettings
+    private(set) var disagreesSince: MonotonicTime?
+
+    /// - Parameter hasFormerFault: whether the record of the last run names a fault that nobody has reset.
+    public init(_ settings: ContactorSettings, hasFormerFault: Bool) {
+        self.settings = settings
+        state = hasFormerFault ? .faulted(.formerRun) : (settings.drive == .own ? .unchecked : .open)
+    }
+
+    public var isFaulted: Bool {
+        switch state {
+        case .welded, .faulted, .opening(_, .some): true
+        case .unchecked, .open, .precharging, .pausing, .closed, .opening(_, nil), .checking: false
+        }
+    }
+
+    /// One cycle: what is seen becomes an event, the event a state, the state the commands.
+    public mutating func step(_ seen: ContactorReading, at now: MonotonicTime) -> Output {
+        var output = handle(event(seen, at: now), at: now)
+        switch state {
+        case .closed:
+            output.closesMain = settings.drive == .own
+            output.isPermitted = true
+        case .opening: output.closesMain = settings.drive == .own
+        case .precharging: output.closesPrecharge = true
+        case .unchecked, .open, .pausing, .checking, .welded, .faulted: break
+        }
+        return output
+    }
+
+    private mutating func event(_ seen: ContactorReading, at now: MonotonicTime) -> Event {
+        let isAgreed = agrees(seen)
+        if isAgreed { disagreesSince = nil } else if disagreesSince == nil { disagreesSince = now }
+        if seen.isReset { return .reset }
+        if let since = disagreesSince, now - since >= settings.feedbackDebounce, !isOpeningFaulted {
+            return .disagreement
+        }
+        if settings.drive == .battery { return seen.isClosingWanted ? .charged : .openUnloaded }
+        switch state {
+        case .unchecked, .checking:
+            if let voltage = seen.dcVoltage, voltage <= settings.dischargedVoltage { return .discharged }
+        case .opening: return unload(seen)
+        case .precharging where seen.isClosingWanted: return precharge(seen)
+        case .open, .precharging, .pausing, .closed, .welded, .faulted: break
+        }
+        return seen.isClosingWanted ? .close : unload(seen)
+    }
+
+    /// It already opens because of a fault: what counts from here on is the current alone.
+    private var isOpeningFaulted: Bool {
+        if case .opening(_, .some) = state { return true }
+        return false
+    }
+
+    private func unload(_ seen: ContactorReading) -> Event {
+        guard let current = seen.current, current.magnitude <= settings.zeroCurrent else { return .open }
+        return .openUnloaded
+    }
+
+    private func precharge(_ seen: ContactorReading) -> Event {
+        guard let current = seen.current, current.magnitude <= settings.prechargeCurrentMax else {
+            return .surge
+        }
+        guard let voltage = seen.dcVoltage, let pack = seen.packVoltage, pack > .zero,
+            voltage >= pack * settings.chargedShare.value
+        else { return .close }
+        return .charged
+    }
+
+    /// A battery that owns its contactors and says nothing of them contradicts nobody.
+    private func agrees(_ seen: ContactorReading) -> Bool {
+        guard let isClosed = seen.isMainClosed else { return settings.drive == .battery }
+        switch state {
+        case .closed, .opening: return isClosed
+        case .unchecked, .open, .precharging, .pausing, .checking, .welded, .faulted: return !isClosed
+        }
+    }
+}
+
+extension ContactorSequence {
+    mutating func handle(_ event: Event, at now: MonotonicTime) -> Output {
+        var output = Output()
+        switch (state, event) {
+        case (.welded, .reset), (.faulted, .reset):
+            // A reset closes nothing: it only lets the contactors prove that they are open.
+            disagreesSince = nil
+            state = settings.drive == .own ? .checking(since: now) : .open
+        case (.unchecked, .discharged), (.checking, .discharged):
+            state = .open
+        case (.unchecked, .disagreement), (.open, .disagreement), (.precharging, .disagreement),
+            (.pausing, .disagreement), (.checking, .disagreement):
+            state = .faulted(.feedback)
+        case (.closed, .disagreement):
+            state = settings.drive == .own ? .opening(since: now, .feedback) : .faulted(.feedback)
+        case (.opening(let since, _), .disagreement):
+            state = .opening(since: since, .feedback)
+            output.opensUnderLoad = openAtBound(now)
+        case (.open, .close):
+            state = .precharging(attempt: 1, since: now)
+        case (.open, .charged):
+            // Only a battery that precharges by itself says so here.
+            state = settings.drive == .battery ? .closed : .precharging(attempt: 1, since: now)
+        case (.precharging, .charged):
+            state = .closed
+        case (.precharging(let attempt, _), .surge):
+            fail(attempt, .prechargeCurrent, now)
+        case (.precharging(let attempt, let since), .close):
+            if now - since >= settings.prechargeLimit { fail(attempt, .prechargeVoltage, now) }
+        case (.pausing(let attempt, let since), .close), (.pausing(let attempt, let since), .charged),
+            (.pausing(let attempt, let since), .surge):
+            if now - since >= settings.pause { state = .precharging(attempt: attempt + 1, since: now) }
+        case (.precharging, .open), (.precharging, .openUnloaded), (.pausing, .open),
+            (.pausing, .openUnloaded):
+            state = .checking(since: now)
+        case (.closed, .open):
+            state = .opening(since: now, nil)
+        case (.closed, .openUnloaded):
+            opened(nil, now)
+        case (.opening(_, let fault), .openUnloaded):
+            opened(fault, now)
+        case (.opening, .open), (.opening, .close), (.opening, .charged), (.opening, .surge),
+            (.opening, .reset),
+            (.opening, .discharged):
+            // Whoever wants it closed again waits until it has opened.
+            output.opensUnderLoad = openAtBound(now)
+        case (.checking(let since), .open), (.checking(let since), .openUnloaded),
+            (.checking(let since), .close),
+            (.checking(let since), .charged), (.checking(let since), .surge), (.checking(let since), .reset):
+            if now - since >= settings.dischargeLimit { state = .welded }
+        case (.unchecked, .reset), (.unchecked, .open), (.unchecked, .openUnloaded), (.unchecked, .surge),
+            (.unchecked, .charged), (.unchecked, .close),
+            (.open, .reset), (.open, .discharged), (.open, .open), (.open, .openUnloaded), (.open, .surge),
+            (.precharging, .reset), (.precharging, .discharged), (.pausing, .reset), (.pausing, .discharged),
+            (.closed, .reset), (.closed, .discharged), (.closed, .surge), (.closed, .charged),
+            (.closed, .close),
+            (.welded, .disagreement), (.welded, .discharged), (.welded, .open), (.welded, .openUnloaded),
+            (.welded, .surge), (.welded, .charged), (.welded, .close),
+            (.faulted, .disagreement), (.faulted, .discharged), (.faulted, .open), (.faulted, .openUnloaded),
+            (.faulted, .surge), (.faulted, .charged), (.faulted, .close):
+            break
+        }
+        return output
+    }
+
+    private mutating func fail(_ attempt: Int, _ fault: Fault, _ now: MonotonicTime) {
+        state = attempt < settings.attempts ? .pausing(attempt: attempt, since: now) : .faulted(fault)
+    }
+
+    private mutating func opened(_ fault: Fault?, _ now: MonotonicTime) {
+        if let fault {
+            state = .faulted(fault)
+        } else {
+            state = settings.drive == .own ? .checking(since: now) : .open
+        }
+    }
+
+    /// Opens once the bound has passed, whatever flows. Returns whether it did.
+    private mutating func openAtBound(_ now: MonotonicTime) -> Bool {
+        guard case .opening(let since, let fault) = state, now - since >= settings.openingLimit else {
+            return false
+        }
+        opened(fault, now)
+        return true
+    }
+}

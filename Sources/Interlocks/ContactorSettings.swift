@@ -1,0 +1,74 @@
+import Plant
+import Quantities
+
+/// Limits of one unit's contactors.
+public struct ContactorSettings: Sendable, BitwiseCopyable {
+    /// Who drives the coils.
+    public enum Drive: UInt8, Sendable, BitwiseCopyable { case own, battery }
+
+    public var drive: Drive
+    /// Share of the battery's voltage at which the DC side counts as charged.
+    public var chargedShare: Fraction = .percent(95)
+    /// Longest precharge.
+    public var prechargeLimit: Duration
+    /// More than this means a short circuit behind the resistor.
+    public var prechargeCurrentMax: Amperes
+    /// How often precharge is tried, 1 or more.
+    public var attempts: Int
+    /// Between two attempts.
+    public var pause: Duration
+    /// Currents up to this count as none.
+    public var zeroCurrent: Amperes
+    /// After this time the contactors open under load.
+    public var openingLimit: Duration
+    /// The DC side counts as discharged at this voltage or below.
+    public var dischargedVoltage: Volts
+    /// Longest discharge of the DC side after opening.
+    public var dischargeLimit: Duration
+    /// How long the feedback may differ from the command: longer than the contact's own travel.
+    public var feedbackDebounce: Duration
+
+    public init(
+        drive: Drive, prechargeLimit: Duration, prechargeCurrentMax: Amperes, attempts: Int, pause: Duration,
+        zeroCurrent: Amperes, openingLimit: Duration, dischargedVoltage: Volts, dischargeLimit: Duration,
+        feedbackDebounce: Duration
+    ) {
+        precondition(attempts >= 1)
+        self.drive = drive
+        self.prechargeLimit = prechargeLimit
+        self.prechargeCurrentMax = prechargeCurrentMax
+        self.attempts = attempts
+        self.pause = pause
+        self.zeroCurrent = zeroCurrent
+        self.openingLimit = openingLimit
+        self.dischargedVoltage = dischargedVoltage
+        self.dischargeLimit = dischargeLimit
+        self.feedbackDebounce = feedbackDebounce
+    }
+}
+
+/// What one cycle sees of the contactors; `nil` = not fresh, and never healthy.
+public struct ContactorReading: Sendable, BitwiseCopyable {
+    /// No trip is latched and the unit shall be connected.
+    public var isClosingWanted: Bool
+    /// An edge: true in one cycle, after somebody with the right role has asked for it.
+    public var isReset: Bool
+    /// The auxiliary contact.
+    public var isMainClosed: Bool?
+    public var current: Amperes?
+    public var packVoltage: Volts?
+    /// On the inverter's side of the contactors.
+    public var dcVoltage: Volts?
+
+    public init(
+        isClosingWanted: Bool, isReset: Bool = false, isMainClosed: Bool?, current: Amperes?,
+        packVoltage: Volts?, dcVoltage: Volts?
+    ) {
+        self.isClosingWanted = isClosingWanted
+        self.isReset = isReset
+        self.isMainClosed = isMainClosed
+        self.current = current
+        self.packVoltage = packVoltage
+        self.dcVoltage = dcVoltage
+    }
+}

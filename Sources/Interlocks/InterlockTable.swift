@@ -1,0 +1,125 @@
+import Plant
+import Quantities
+
+/// Most rows one table may have.
+public let maximumInterlockCount = 48
+
+/// One rule: signal, limits, debounce, reset. Limits are in the signal's own unit (V, °C, ratio).
+public struct InterlockRow: Sendable, BitwiseCopyable {
+    public enum Side: UInt8, Sendable, BitwiseCopyable { case high, low }
+
+    /// What the row derates, and which directions close while its signal cannot be read.
+    public enum Direction: UInt8, Sendable, BitwiseCopyable { case charge, discharge, both }
+
+    /// When the trip limit counts. Warning and derating always do.
+    public enum Condition: UInt8, Sendable, BitwiseCopyable { case always, charging, discharging }
+
+    public var id: InterlockID
+    public var signal: Signal
+    public var side: Side
+    public var direction: Direction
+    public var warn: Double?
+    /// Full power at `from`, none at `to`.
+    public var derate: Range?
+    public var trip: Double?
+    public var condition: Condition
+    /// How long the trip limit must be passed.
+    public var debounce: Duration
+    /// What passing the trip limit does.
+    public var action: Action
+    /// Who may clear what `action` has latched.
+    public var reset: Reset
+    /// The process safety time: from cause to hazard. Detection and reaction must take less than half of it;
+    /// `nil` for rows that protect nothing in time.
+    public var processSafetyTime: Duration?
+    /// Whether every unit has the signal.
+    public var presence: Presence
+
+    public enum Presence: UInt8, Sendable, BitwiseCopyable {
+        /// Power stays closed until the signal is seen, and whenever it is missing.
+        case required
+        /// Not every device sends it: nothing closes until it was seen once; from then on it is required.
+        case ifSeen
+    }
+
+    /// From the mildest to the strongest.
+    public enum Action: UInt8, Sendable, BitwiseCopyable {
+        /// Nothing latches: power goes to zero in the row's direction while the limit is passed.
+        case stop
+        /// The unit leaves service until it is reset.
+        case trip
+        /// Every unit of the site leaves service until it is reset.
+        case emergencyStop
+    }
+
+    /// The least role that may reset, and only from the local socket.
+    public typealias Reset = Role
+
+    public struct Range: Sendable, BitwiseCopyable {
+        public var from: Double
+        public var to: Double
+        public init(from: Double, to: Double) {
+            self.from = from
+            self.to = to
+        }
+    }
+
+    public init(
+        _ id: InterlockID, _ signal: Signal, _ side: Side, _ direction: Direction, warn: Double? = nil,
+        derate: Range? = nil, trip: Double?, while condition: Condition = .always, for debounce: Duration,
+        action: Action = .trip, reset: Reset = .operator, processSafetyTime: Duration? = nil,
+        presence: Presence = .required
+    ) {
+        self.id = id
+        self.signal = signal
+        self.side = side
+        self.direction = direction
+        self.warn = warn
+        self.derate = derate
+        self.trip = trip
+        self.condition = condition
+        self.debounce = debounce
+        self.action = action
+        self.reset = reset
+        self.processSafetyTime = processSafetyTime
+        self.presence = presence
+    }
+
+    /// A row that only warns guards nothing, so that a missing signal closes nothing.
+    var closesWhenMissing: Bool { trip != nil || derate != nil }
+
+    /// Whether `value` has passed `limit` on this row's side; the limit itself is passed.
+    func isPassed(_ limit: Double, by value: Double) -> Bool {
+        switch side {
+        case .high: value >= limit
+        case .low: value <= limit
+        }
+    }
+
+    /// The share of power that derating leaves at `value`, 0 … 1.
+    func share(at value: Double) -> Double {
+        guard let derate else { return 1 }
+        let share = (derate.to - value) / (derate.to - derate.from)
+        // In this order, so that an undefined share (a range without width) is none.
+        return share >= 1 ? 1 : (share > 0 ? share : 0)
+    }
+}
+
+/// The rows of one chemistry, at most `maximumInterlockCount`.
+public struct InterlockTable: Sendable, BitwiseCopyable {
+    public private(set) var rows: InlineArray<48, InterlockRow>
+    public private(set) var count: Int
+
+    public init() {
+        rows = InlineArray(
+            repeating: InterlockRow(.lostBattery, .batterySilence, .high, .both, trip: 2, for: .zero))
+        count = 0
+    }
+
+    /// Adds a row; a full table refuses it.
+    public mutating func add(_ row: InterlockRow) {
+        precondition(count < maximumInterlockCount)
+        rows[count] = row
+        count += 1
+    }
+}

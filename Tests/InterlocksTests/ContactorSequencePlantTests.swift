@@ -1,0 +1,248 @@
+import Plant
+import Quantities
+import Testing
+
+@testable import Interlocks
+
+/// Whole sequences: what is seen becomes an event, the state becomes commands.
+@Suite struct ContactorSequencePlantTests {
+    typealias State = ContactorSequence.State
+
+    /// A sequence and a plant that obeys until a test says otherwise.
+    struct Rig {
+        var sequence: ContactorSequence
+        var now = MonotonicTime(nanoseconds: 1_000_000_000)
+        var seen = ContactorReading(
+            isClosingWanted: false, isMainClosed: false, current: Amperes(0), packVoltage: Volts(800),
+            dcVoltage: Volts(0))
+        var output = ContactorSequence.Output()
+
+        init(_ drive: ContactorSettings.Drive = .own, hasFormerFault: Bool = false) {
+            sequence = ContactorSequence(
+                ContactorSequenceTests.settings(drive), hasFormerFault: hasFormerFault)
+        }
+
+        /// 20 ms pass; contacts follow their commands unless `change` says otherwise.
+        mutating func step(_ change: (inout ContactorReading) -> Void = { _ in }) {
+            now = now + .milliseconds(20)
+            seen.isMainClosed = output.closesMain
+            change(&seen)
+            output = sequence.step(seen, at: now)
+            seen.isReset = false
+        }
+
+        mutating func run(_ cycles: Int, _ change: (inout ContactorReading) -> Void = { _ in }) {
+            for _ in 0..<cycles { step(change) }
+        }
+
+        /// From the start to closed.
+        mutating func close() {
+            step()
+            step { $0.isClosingWanted = true }
+            step { $0.dcVoltage = Volts(760) }
+        }
+    }
+
+    @Test func `contactors close through a precharge and power is permitted only then`() {
+        var rig = Rig()
+        #expect(rig.sequence.state == .unchecked)
+        rig.step()
+        #expect(rig.sequence.state == .open && rig.output == ContactorSequence.Output())
+        rig.step { $0.isClosingWanted = true }
+        #expect(rig.output.closesPrecharge && !rig.output.closesMain && !rig.output.isPermitted)
+        rig.step { $0.dcVoltage = Volts(760) }
+        #expect(rig.output.closesMain && rig.output.isPermitted && !rig.output.closesPrecharge)
+        rig.run(20)
+        #expect(rig.sequence.state == .closed)
+    }
+
+    // swift-format-ignore
+    static let precharges: [(dc: Double?, pack: Double?, current: Double?, isClosed: Bool, isTried: Bool, why: Comment)] = [
+        (760,   800, 20,    true,  true,  "95 % and at the current's bound"),
+        (759.9, 800, 0,     false, true,  "one step below 95 %"),
+        (760,   800, 20.1,  false, false, "one step above the bound"),
+        (760,   800, -20.1, false, false, "either way"),
+        (760,   800, nil,   false, false, "nobody knows the current"),
+        (nil,   800, 0,     false, true,  "nobody knows the DC side"),
+        (760,   nil, 0,     false, true,  "nobody knows the battery"),
+        (0,     0,   0,     false, true,  "a battery without voltage is not believed"),
+    ]
+
+    @Test(arguments: precharges)
+    func `a precharge is judged by voltage and current`(
+        row: (dc: Double?, pack: Double?, current: Double?, isClosed: Bool, isTried: Bool, why: Comment)
+    ) {
+        var rig = Rig()
+        rig.step()
+        rig.step { $0.isClosingWanted = true }
+        rig.step {
+            $0.dcVoltage = row.dc.map { Volts($0) }
+            $0.packVoltage = row.pack.map { Volts($0) }
+            $0.current = row.current.map { Amperes($0) }
+        }
+        #expect((rig.sequence.state == .closed) == row.isClosed, row.why)
+        #expect(rig.output.closesPrecharge == (row.isTried && !row.isClosed), row.why)
+    }
+
+    @Test func `a DC side that does not charge is tried twice and then a fault`() {
+        var rig = Rig()
+        rig.step()
+        rig.seen.isClosingWanted = true
+        var hasPaused = false
+        for _ in 0..<200 where !rig.sequence.isFaulted {
+            rig.step()
+            if case .pausing = rig.sequence.state { hasPaused = true }
+            #expect(!rig.output.closesMain)
+        }
+        #expect(hasPaused && rig.sequence.state == .faulted(.prechargeVoltage))
+        rig.run(500)
+        #expect(rig.sequence.state == .faulted(.prechargeVoltage), "no time heals a fault")
+    }
+
+    @Test func `contactors open without current, and prove it`() {
+        var rig = Rig()
+        rig.close()
+        rig.step {
+            $0.isClosingWanted = false
+            $0.current = Amperes(2.1)
+        }
+        #expect(rig.output.closesMain && !rig.output.isPermitted, "power ends first")
+        rig.step { $0.current = Amperes(-2) }
+        #expect(!rig.output.closesMain && !rig.output.opensUnderLoad)
+        rig.step { $0.dcVoltage = Volts(60.1) }
+        #expect(rig.sequence.state != .open)
+        rig.step { $0.dcVoltage = Volts(60) }
+        #expect(rig.sequence.state == .open)
+    }
+
+    @Test(arguments: [Amperes(100), nil])
+    func `a current that does not end, or that nobody knows, delays opening no longer than the bound`(
+        current: Amperes?
+    ) {
+        var rig = Rig()
+        rig.close()
+        rig.seen.isClosingWanted = false
+        rig.seen.current = current
+        var cycles = 0
+        repeat {
+            rig.step()
+            cycles += 1
+        } while rig.output.closesMain && cycles < 200
+        #expect(cycles == 51 && rig.output.opensUnderLoad, "1 s after the cycle that asked")
+        rig.step()
+        #expect(!rig.output.opensUnderLoad, "it is told once")
+    }
+
+    @Test func `a contact that has welded is found and stays a fault until somebody resets it`() {
+        var rig = Rig()
+        rig.close()
+        rig.run(52) { $0.isClosingWanted = false }
+        #expect(rig.sequence.state == .welded && rig.sequence.isFaulted)
+        rig.run(100) {
+            $0.isClosingWanted = true
+            $0.dcVoltage = Volts(0)
+        }
+        #expect(rig.sequence.state == .welded, "a late fall is no reset")
+        rig.step { $0.isReset = true }
+        rig.run(2)
+        #expect(rig.output.closesPrecharge, "reset, seen discharged, precharging again")
+    }
+
+    @Test func `a reset without the proof leads back to the fault and closes nothing`() {
+        var rig = Rig()
+        rig.close()
+        rig.run(52) { $0.isClosingWanted = false }
+        rig.seen.isClosingWanted = true
+        rig.seen.isReset = true
+        for _ in 0..<60 {
+            rig.step()
+            #expect(!rig.output.closesMain && !rig.output.closesPrecharge)
+        }
+        #expect(rig.sequence.state == .welded)
+    }
+
+    // swift-format-ignore
+    static let feedbacks: [(says: Bool?, cycles: Int, isOpening: Bool, why: Comment)] = [
+        (false, 5, false, "80 ms: the contact's own travel"),
+        (false, 6, true,  "100 ms after it was seen first"),
+        (nil,   6, true,  "unknown is never healthy"),
+        (true,  50, false, "as commanded"),
+    ]
+
+    @Test(arguments: feedbacks)
+    func `feedback that differs from the command for its debounce is a fault`(
+        row: (says: Bool?, cycles: Int, isOpening: Bool, why: Comment)
+    ) {
+        var rig = Rig()
+        rig.close()
+        rig.run(row.cycles) { $0.isMainClosed = row.says }
+        #expect(rig.sequence.isFaulted == row.isOpening, row.why)
+        #expect(rig.output.isPermitted != row.isOpening, row.why)
+    }
+
+    @Test func `feedback that differs now and then is no fault`() {
+        var rig = Rig()
+        rig.close()
+        for cycle in 0..<200 { rig.step { if cycle % 5 != 0 { $0.isMainClosed = false } } }
+        #expect(rig.sequence.state == .closed)
+    }
+
+    @Test func `a fault of a former run stands`() {
+        var rig = Rig(hasFormerFault: true)
+        rig.run(100) { $0.isClosingWanted = true }
+        #expect(rig.sequence.state == .faulted(.formerRun) && !rig.output.closesPrecharge)
+    }
+
+    @Test func `after a start nothing closes before the DC side was seen discharged`() {
+        var rig = Rig()
+        rig.run(100) {
+            $0.isClosingWanted = true
+            $0.dcVoltage = nil
+        }
+        #expect(rig.sequence.state == .unchecked)
+        rig.step { $0.dcVoltage = Volts(800) }
+        #expect(rig.sequence.state == .unchecked)
+    }
+
+    @Test func `for a battery that owns its contactors the sequence is a permit`() {
+        var rig = Rig(.battery)
+        rig.seen.isMainClosed = nil
+        rig.step {
+            $0.isMainClosed = nil
+            $0.isClosingWanted = true
+        }
+        #expect(rig.output.isPermitted && !rig.output.closesMain && !rig.output.closesPrecharge)
+        rig.step {
+            $0.isMainClosed = nil
+            $0.isClosingWanted = false
+            $0.current = nil
+        }
+        #expect(!rig.output.isPermitted && rig.sequence.state == .open)
+    }
+
+    @Test func `a battery that says its contactor is open while permitted is a fault, reset by hand`() {
+        var rig = Rig(.battery)
+        rig.seen.isClosingWanted = true
+        rig.run(8) { $0.isMainClosed = false }
+        #expect(rig.sequence.isFaulted && !rig.output.isPermitted)
+        rig.run(8) {
+            $0.isMainClosed = false; $0.isClosingWanted = false
+        }
+        #expect(rig.sequence.state == .faulted(.feedback))
+        rig.step { $0.isReset = true }
+        #expect(rig.sequence.state == .open && !rig.output.isPermitted)
+    }
+
+    @Test func `a fault opens as soon as the current has ended, though somebody still wants it closed`() {
+        var rig = Rig()
+        rig.close()
+        rig.seen.current = Amperes(50)
+        rig.run(10) { $0.isMainClosed = nil }
+        #expect(rig.output.closesMain && !rig.output.isPermitted)
+        rig.run(1) {
+            $0.isMainClosed = nil
+            $0.current = Amperes(0)
+        }
+        #expect(!rig.output.closesMain && rig.sequence.state == .faulted(.feedback))
+    }
+}
