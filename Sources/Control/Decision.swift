@@ -1,0 +1,126 @@
+import Interlocks
+import Plant
+import PowerDispatch
+import Quantities
+
+/// What one cycle decided for one unit, and why.
+public struct UnitDecision: Sendable, BitwiseCopyable {
+    public var mode: UnitMode.State = .offline
+    /// The unit's part of the target by its rating, before anything limits or moves it.
+    public var requested: Watts = .zero
+    /// What dispatch asked, before the last clamp. Positive = discharge.
+    public var asked: Watts = .zero
+    /// What is written to the inverter.
+    public var setpoint: Watts = .zero
+    public var window = PermitWindow.closed(.mode)
+    /// What kept the setpoint below `requested`; `none` where nothing did.
+    public var limitedBy = Cause.none
+    public var isContactorPermitted = false
+    public var latched: InterlockSet = .none
+    public var firstOut: InterlockID?
+    public var warnings: InterlockSet = .none
+
+    public init() {}
+}
+
+/// Something that happened in a cycle and that somebody must be told of.
+public struct Event: Sendable, BitwiseCopyable {
+    public enum Kind: Sendable, BitwiseCopyable, Equatable {
+        case modeChanged(from: UnitMode.State, to: UnitMode.State)
+        case tripped(InterlockID)
+        case warned(InterlockID)
+        case warningGone(InterlockID)
+        /// Every trip is gone.
+        case resetDone
+        /// The cause of a trip is still present, or cannot be seen to be gone.
+        case resetRefused
+        /// What stays latched needs the role service.
+        case resetNeedsService
+        /// The time to stop is over and the inverter still delivers, or nobody can see what it does.
+        case stoppedWithPower
+        case frequencyLost
+        case frequencyBack
+        case basePointSet(BasePointSource)
+        case basePointRefused(BasePointSource)
+        case basePointRevoked(BasePointSource)
+        case basePointLapsed(BasePointSource)
+        case maintenanceBegun
+        case maintenanceEnded
+        case maintenanceRefused
+        case stopRequested
+        case resumed
+    }
+
+    /// Index of the unit in the site's list; `nil` = the site.
+    public var unit: Int?
+    public var kind: Kind
+    /// The signal's value and the limit it passed, in the signal's unit; `nil` where there is none.
+    public var value: Double?
+    public var limit: Double?
+    public var cycle: UInt64
+    public var at: MonotonicTime
+
+    public init(
+        unit: Int?, kind: Kind, value: Double? = nil, limit: Double? = nil, cycle: UInt64, at: MonotonicTime
+    ) {
+        self.unit = unit
+        self.kind = kind
+        self.value = value
+        self.limit = limit
+        self.cycle = cycle
+        self.at = at
+    }
+}
+
+/// The events of one cycle, four for each of 64 units. What finds no room is counted.
+public struct EventList: Sendable, BitwiseCopyable {
+    public private(set) var count = 0
+    public private(set) var lost = 0
+    private var items: InlineArray<256, Event>
+
+    public init() {
+        items = InlineArray(
+            repeating: Event(unit: nil, kind: .resumed, cycle: 0, at: MonotonicTime(nanoseconds: 0)))
+    }
+
+    public mutating func removeAll() {
+        count = 0
+        lost = 0
+    }
+
+    public mutating func append(_ event: Event) {
+        guard count < items.count else {
+            lost += 1
+            return
+        }
+        items[count] = event
+        count += 1
+    }
+
+    /// The events in their order.
+    public mutating func forEach(_ body: (Event) -> Void) {
+        for index in 0..<count { body(items[index]) }
+    }
+}
+
+/// What one cycle decided for the site.
+public struct Decision: Sendable, BitwiseCopyable {
+    public var cycle: UInt64 = 0
+    public var at = MonotonicTime(nanoseconds: 0)
+    /// The frequency that was used; `nil` where there was none.
+    public var frequency: Hertz?
+    public var basePoint: Watts = .zero
+    public var basePointSource = BasePointSource.siteDefault
+    public var response: Watts = .zero
+    /// Base point + response after the comfort ramp.
+    public var target: Watts = .zero
+    /// The sum of the units' setpoints.
+    public var setpoint: Watts = .zero
+    /// The limit at the meter has taken power from the units.
+    public var isSiteLimited = false
+    public var unitCount = 0
+    public var units: InlineArray<64, UnitDecision> = InlineArray(repeating: UnitDecision())
+    public var events = EventList()
+
+    public init() {}
+}

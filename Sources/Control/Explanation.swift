@@ -1,0 +1,59 @@
+import Plant
+import PowerDispatch
+import Quantities
+
+/// Why a unit has the power it has: who asked, what was added, who limited, what came of it.
+public struct Explanation: Sendable, BitwiseCopyable {
+    /// Who asked the site, and for what.
+    public var source: BasePointSource
+    public var basePoint: Watts
+    /// What the grid's frequency added.
+    public var response: Watts
+    /// What the comfort ramp let through of both.
+    public var target: Watts
+    /// The unit's part of the target by its rating.
+    public var requested: Watts
+    /// What limited the unit, and the power it left; `none` where nothing did.
+    public var cause: Cause
+    public var limit: Watts
+    public var setpoint: Watts
+
+    /// - Parameter unit: its index in the decision.
+    public init(of unit: Int, in decision: borrowing Decision) {
+        source = decision.basePointSource
+        basePoint = decision.basePoint
+        response = decision.response
+        target = decision.target
+        let own = decision.units[unit]
+        requested = own.requested
+        cause = own.limitedBy
+        setpoint = own.setpoint
+        switch own.limitedBy {
+        case .siteLimit, .none: limit = own.setpoint
+        case .rating, .batteryCurrentLimit, .batteryPermission, .stateOfCharge, .reading, .interlock, .mode:
+            limit = own.requested < .zero ? own.window.charge : own.window.discharge
+        }
+    }
+
+    /// The ramp still holds the site away from what is asked.
+    public var isRamping: Bool { target != basePoint + response }
+}
+
+extension UnitDecision {
+    /// Finds what kept the setpoint below the unit's part of the target.
+    mutating func explain(_ part: Watts, isSiteLimited: Bool) {
+        requested = part
+        let isCharge = part < .zero
+        let end = isCharge ? window.charge : window.discharge
+        let cause = isCharge ? window.chargeCause : window.dischargeCause
+        // Parts that differ by rounding alone are equal.
+        let tolerance = part.magnitude * 1e-9
+        if setpoint.magnitude >= part.magnitude - tolerance {
+            limitedBy = .none
+        } else if isSiteLimited && end.magnitude > .zero {
+            limitedBy = .siteLimit
+        } else {
+            limitedBy = cause
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import FrequencyResponse
+import Interlocks
+import Plant
+import PowerDispatch
+import Quantities
+
+/// What the controller must know of a unit.
+public struct UnitSettings: Sendable, BitwiseCopyable {
+    /// Largest magnitude of charge and discharge power.
+    public var rating: Watts
+    /// Discharging stops here.
+    public var minStateOfCharge: Fraction
+    /// Charging stops here.
+    public var maxStateOfCharge: Fraction
+    public var budget: FreshnessBudget
+    /// Currents below this count as none.
+    public var currentFloor: Amperes
+    /// From a new setpoint to the power it asks for, ramp and communication included.
+    public var inverterResponse: Duration
+    /// The step in which the BMS reports temperatures.
+    public var temperatureResolution: Celsius
+    /// Battery samples that repeat the one before, after which they count as none; zero = never.
+    public var frozenSamples: Int
+
+    public init(
+        rating: Watts, minStateOfCharge: Fraction, maxStateOfCharge: Fraction, budget: FreshnessBudget,
+        currentFloor: Amperes, inverterResponse: Duration = .seconds(2),
+        temperatureResolution: Celsius = Celsius(1), frozenSamples: Int = 0
+    ) {
+        self.rating = rating
+        self.minStateOfCharge = minStateOfCharge
+        self.maxStateOfCharge = maxStateOfCharge
+        self.budget = budget
+        self.currentFloor = currentFloor
+        self.inverterResponse = inverterResponse
+        self.temperatureResolution = temperatureResolution
+        self.frozenSamples = frozenSamples
+    }
+}
+
+/// What the controller must know of the site.
+public struct SiteSettings: Sendable, BitwiseCopyable {
+    public var interlocks: InterlockTable
+    public var droop: DroopCurve
+    public var basePoint: Watts
+    public var ramp: WattsPerSecond
+    /// Longest use of the last response without a frequency.
+    public var frequencyHold: Duration
+    /// How old the grid meter's readings may be.
+    public var meterBudget: Duration
+    public var enterService: Duration
+    /// A stopping unit counts as stopped after this time, whatever it measures.
+    public var stopBound: Duration
+    /// How long a setpoint holds without a newer one.
+    public var outputGrace: Duration
+    /// At the meter.
+    public var limits: SiteLimits
+    /// What follows when a remote base point lapses.
+    public var reversion: BasePoint.Reversion
+
+    public init(
+        interlocks: InterlockTable, droop: DroopCurve, basePoint: Watts, ramp: WattsPerSecond,
+        frequencyHold: Duration, meterBudget: Duration, enterService: Duration, stopBound: Duration,
+        outputGrace: Duration, limits: SiteLimits = SiteLimits(),
+        reversion: BasePoint.Reversion = .nextSource
+    ) {
+        self.interlocks = interlocks
+        self.droop = droop
+        self.basePoint = basePoint
+        self.ramp = ramp
+        self.frequencyHold = frequencyHold
+        self.meterBudget = meterBudget
+        self.enterService = enterService
+        self.stopBound = stopBound
+        self.outputGrace = outputGrace
+        self.limits = limits
+        self.reversion = reversion
+    }
+}
