@@ -1,0 +1,58 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int ballast_set_thread_affinity(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+int ballast_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
+uint64_t ballast_realtime_priority_limit(void) {
+    struct rlimit limit = {0, 0};
+    getrlimit(RLIMIT_RTPRIO, &limit);
+    return limit.rlim_cur;
+}
+
+int32_t ballast_gettid(void) { return (int32_t)syscall(SYS_gettid); }
+
+int ballast_set_timer_slack(uint64_t nanoseconds) { return prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0); }
+
+int ballast_openpty(int *controller, int *device, char *name, size_t name_size) {
+    int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) return -1;
+    if (grantpt(fd) < 0 || unlockpt(fd) < 0 || ptsname_r(fd, name, name_size) != 0 ||
+        (*device = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)) < 0) {
+        close(fd);
+        return -1;
+    }
+    *controller = fd;
+    return 0;
+}
+
+int ballast_peer_credentials(int socket, uint32_t *uid, uint32_t *gid, int32_t *pid) {
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    int result = getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size);
+    if (result == 0) {
+        *uid = credentials.uid;
+        *gid = credentials.gid;
+        *pid = credentials.pid;
+    }
+    return result;
+}
+
+int ballast_spawn_change_directory(void *actions, const char *path) {
+    return posix_spawn_file_actions_addchdir_np(actions, path);
+}

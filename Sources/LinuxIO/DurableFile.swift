@@ -1,0 +1,89 @@
+import Glibc
+
+/// Small files that must be whole after a crash or a power cut.
+public enum DurableFile {
+    /// Replaces `path` by `bytes`: written beside it, synced, renamed, and the folder synced.
+    public static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+        let temporary = path + ".new"
+        let number = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o640)
+        guard number >= 0 else { throw SystemError.last("open") }
+        do {
+            let file = FileDescriptor(owning: number)
+            try writeAll(bytes, to: file)
+            guard fsync(file.number) == 0 else { throw SystemError.last("fsync") }
+        }
+        guard rename(temporary, path) == 0 else { throw SystemError.last("rename") }
+        let folder = open(directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw SystemError.last("open") }
+        let owned = FileDescriptor(owning: folder)
+        guard fsync(owned.number) == 0 else { throw SystemError.last("fsync") }
+    }
+
+    /// The whole file; `nil` where there is none. Refuses what is longer than `limit` bytes.
+    public static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8]? {
+        let number = open(path, O_RDONLY | O_CLOEXEC)
+        if number < 0 {
+            let error = SystemError.last("open")
+            if error.code == ENOENT { return nil }
+            throw error
+        }
+        let file = FileDescriptor(owning: number)
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(file.number, &chunk, chunk.count)
+            if count < 0 { throw SystemError.last("read") }
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: chunk[..<count])
+            if bytes.count > limit { throw SystemError("read", code: EFBIG) }
+        }
+    }
+
+    /// Creates a folder and those above it.
+    public static func createDirectories(_ path: String) throws(SystemError) {
+        var partial = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            partial += part + "/"
+            if mkdir(partial, 0o750) != 0 {
+                let error = SystemError.last("mkdir")
+                if error.code != EEXIST { throw error }
+            }
+        }
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to file: borrowing FileDescriptor) throws(SystemError) {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { buffer -> Int in
+                Glibc.write(file.number, buffer.baseAddress.map { $0 + done }, buffer.count - done)
+            }
+            if count < 0 { throw SystemError.last("write") }
+            done += count
+        }
+    }
+
+    private static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}
+
+/// A lock that one process holds until it ends, however it ends.
+public struct ProcessLock: ~Copyable {
+    private let file: FileDescriptor
+
+    /// - Returns: `nil` where another process holds it.
+    public static func take(_ path: String) throws(SystemError) -> ProcessLock? {
+        let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o640)
+        guard number >= 0 else { throw SystemError.last("open") }
+        let file = FileDescriptor(owning: number)
+        if flock(number, LOCK_EX | LOCK_NB) != 0 {
+            let error = SystemError.last("flock")
+            if error.code == EWOULDBLOCK { return nil }
+            throw error
+        }
+        return ProcessLock(file: file)
+    }
+
+    private init(file: consuming FileDescriptor) { self.file = file }
+}

@@ -1,0 +1,30 @@
+/// A list of values that have one owner each, filled once and then used by one thread. `Array` cannot hold
+/// them.
+public final class FixedList<Element: ~Copyable & Sendable>: @unchecked Sendable {
+    public private(set) var count = 0
+    private let capacity: Int
+    private let elements: UnsafeMutablePointer<Element>
+
+    public init(capacity: Int) {
+        self.capacity = capacity
+        elements = .allocate(capacity: capacity)
+    }
+
+    deinit {
+        elements.deinitialize(count: count)
+        elements.deallocate()
+    }
+
+    /// Before the list is handed to its thread.
+    public func append(_ element: consuming Element) {
+        precondition(count < capacity)
+        (elements + count).initialize(to: element)
+        count += 1
+    }
+
+    /// The element's place; only for the thread that the list was handed to.
+    public subscript(index: Int) -> UnsafeMutablePointer<Element> {
+        precondition(index >= 0 && index < count)
+        return elements + index
+    }
+}
