@@ -1,0 +1,192 @@
+import DeviceCodecs
+import Plant
+import Quantities
+import Testing
+
+@Suite struct PylontechLowVoltageTests {
+    typealias Battery = PylontechLowVoltage
+    static let time = MonotonicTime(nanoseconds: 5_000_000_000)
+    static let later = time + .seconds(2)
+
+    /// Text of a reading at its own sample time: the value, or why there is none.
+    static func value<Unit: Quantity>(_ reading: Reading<Unit>, _ now: MonotonicTime = time) -> String {
+        if let value = reading.fresh(at: now, within: .zero)?.value {
+            return String((value * 10_000).rounded() / 10_000)
+        }
+        return reading.fault(at: now, within: .zero).map { "\($0)" } ?? "?"
+    }
+
+    static func name(_ outcome: Battery.Outcome) -> String {
+        switch outcome {
+        case .used: "used"
+        case .ignored(let why): "ignored(\(why))"
+        case .rejected(let why): "rejected(\(why))"
+        }
+    }
+
+    /// What `frame` does to a battery that has seen nothing: the outcome and the readings that moved.
+    static func result(_ frames: [CANFrame], _ dialect: Battery.Dialect = .init()) -> String {
+        var battery = Battery(dialect: dialect)
+        var outcome = Battery.Outcome.used
+        for frame in frames { outcome = battery.accept(frame, at: time) }
+        let image = battery.image
+        let readings = [
+            ("cvl", value(image.chargeVoltageLimit)), ("ccl", value(image.chargeCurrentLimit)),
+            ("dcl", value(image.dischargeCurrentLimit)), ("dvl", value(image.dischargeVoltageLimit)),
+            ("soc", value(image.stateOfCharge)), ("soh", value(image.stateOfHealth)),
+            ("u", value(image.packVoltage)), ("i", value(image.packCurrent)),
+            ("t", value(battery.packTemperature)),
+            ("umin", value(image.cellVoltageMin)), ("umax", value(image.cellVoltageMax)),
+            ("tmin", value(image.cellTemperatureMin)), ("tmax", value(image.cellTemperatureMax)),
+        ]
+        let seen = readings.filter { $0.1 != "neverSeen" }.map { "\($0.0)=\($0.1)" }
+        return ([name(outcome)] + seen).joined(separator: " ")
+    }
+
+    // swift-format-ignore
+    static let rows: [(id: UInt32, bytes: String, result: String, why: Comment)] = [
+        (0x351, "14 02 C0 12 C0 12 C2 01", "used cvl=53.2 ccl=480.0 dcl=480.0 dvl=45.0", "golden, Pylontech 1.2"),
+        (0x351, "10 02 C0 12 C0 12 C2 01", "used cvl=52.8 ccl=480.0 dcl=480.0 dvl=45.0", "golden, Pylontech 1.3"),
+        (0x351, "14 02 64 00 9C FF C2 01", "used cvl=53.2 ccl=10.0 dcl=10.0 dvl=45.0",   "a discharge limit's sign is not believed"),
+        (0x351, "14 02 9C FF 9C FF C2 01", "rejected(outOfRange) cvl=53.2 ccl=implausible dcl=10.0 dvl=45.0",
+                                                                                         "a negative charge limit forbids charging"),
+        (0x351, "14 02 C0 12",             "used cvl=53.2 ccl=480.0 dcl=notImplemented dvl=notImplemented",
+                                                                                         "golden, truncated: never read past the end"),
+        (0x351, "14 02 C0 12 C0",          "used cvl=53.2 ccl=480.0 dcl=notImplemented dvl=notImplemented", "half a field is none"),
+        (0x351, "14 02 C0 12 C0 12",       "used cvl=53.2 ccl=480.0 dcl=480.0 dvl=notImplemented", "six bytes, Pylontech 1.2"),
+        (0x351, "14 02 00 00 00 00 00 00", "used cvl=53.2 ccl=0.0 dcl=0.0 dvl=notImplemented", "zero amperes is a limit, zero volts is none"),
+        (0x351, "00 00 C0 12 C0 12 00 00", "rejected(outOfRange) cvl=implausible ccl=480.0 dcl=480.0 dvl=notImplemented",
+                                                                                         "a charge voltage limit of zero is an error"),
+        (0x351, "C2 01 C0 12 C0 12 14 02", "rejected(contradictory) cvl=implausible ccl=480.0 dcl=480.0 dvl=implausible",
+                                                                                         "charge limit below discharge limit"),
+        (0x351, "FF FF FF FF 00 80 FF FF", "used cvl=notImplemented ccl=notImplemented dcl=notImplemented dvl=notImplemented",
+                                                                                         "markers"),
+        (0x351, "",                        "rejected(tooShort) cvl=notImplemented ccl=notImplemented dcl=notImplemented dvl=notImplemented",
+                                                                                         "an empty frame"),
+        (0x355, "58 00 5E 00",             "used soc=0.88 soh=0.94",                     "golden, Pylontech 1.2"),
+        (0x355, "54 00 60 00 00 00",       "used soc=0.84 soh=0.96",                     "golden, Pylontech 1.3: fine state of charge of zero"),
+        (0x355, "54 00 60 00 F8 20",       "used soc=0.844 soh=0.96",                    "fine value that agrees"),
+        (0x355, "54 00 60 00 34 21",       "used soc=0.85 soh=0.96",                     "exactly one percent away"),
+        (0x355, "54 00 60 00 35 21",       "used soc=0.84 soh=0.96",                     "just more: another maker's cell voltage"),
+        (0x355, "64 00 64 00",             "used soc=1.0 soh=1.0",                       "full"),
+        (0x355, "69 00 65 00",             "used soc=1.0 soh=1.0",                       "gauges run a little past full"),
+        (0x355, "6A 00 64 00",             "rejected(outOfRange) soc=implausible soh=1.0", "106 % is nonsense"),
+        (0x355, "FF FF FF FF",             "used soc=notImplemented soh=notImplemented", "markers"),
+        (0x355, "58",                      "rejected(tooShort) soc=notImplemented soh=notImplemented", "one byte"),
+        (0x356, "7A 13 F2 FE 6B 01",       "used u=49.86 i=27.0 t=36.3",                 "golden, Pylontech 1.2: discharging is positive here"),
+        (0x356, "7B 13 E9 FE 6B 01",       "used u=49.87 i=27.9 t=36.3",                 "golden, Pylontech 1.3"),
+        (0x356, "7A 13 0A 00 6B 01",       "used u=49.86 i=-1.0 t=36.3",                 "charging"),
+        (0x356, "7A 13 FF FF 9C FF",       "used u=49.86 i=0.1 t=-10.0",                 "0xFFFF is a current of -0.1 A, not a marker"),
+        (0x356, "FF FF 00 80 00 80",       "used u=notImplemented i=notImplemented t=notImplemented", "markers"),
+        (0x356, "00 90 00 00 D1 07",       "rejected(outOfRange) u=implausible i=0.0 t=implausible", "negative voltage, 200.1 °C"),
+        (0x356, "7A 13",                   "used u=49.86 i=notImplemented t=notImplemented", "voltage only"),
+        (0x373, "80 0C 1C 0D 26 01 2B 01", "used umin=3.2 umax=3.356 tmin=21.0 tmax=26.0", "millivolts and kelvins"),
+        (0x373, "1C 0D 80 0C 2B 01 26 01", "rejected(contradictory) umin=implausible umax=implausible tmin=implausible tmax=implausible",
+                                                                                         "minimum above maximum"),
+        (0x373, "80 0C 88 13 D5 00 D9 01", "used umin=3.2 umax=5.0 tmin=-60.0 tmax=200.0", "the ends of the ranges"),
+        (0x373, "00 00 89 13 D4 00 DA 01", "rejected(outOfRange) umin=implausible umax=implausible tmin=implausible tmax=implausible",
+                                                                                         "one step outside each"),
+        (0x373, "80 0C 1C 0D FF FF FF FF", "used umin=3.2 umax=3.356 tmin=notImplemented tmax=notImplemented", "markers"),
+        (0x373, "80 0C 1C 0D 26 01 2B",    "used umin=3.2 umax=3.356 tmin=21.0 tmax=notImplemented", "seven bytes"),
+        (0x360, "FF",                      "ignored(unknownIdentifier)",                 "somebody else's"),
+    ]
+
+    @Test(arguments: rows)
+    func `a frame gives exactly what it says`(
+        row: (id: UInt32, bytes: String, result: String, why: Comment)
+    ) {
+        #expect(Self.result([frame(row.id, row.bytes)]) == row.result, row.why)
+    }
+
+    @Test func `a tenth of a volt per bit is the dialect's choice and a wrong choice is noticed`() {
+        let tenths = Battery.Dialect(packVoltageResolution: .decivolt)
+        let limits = frame(0x351, "14 02")
+        #expect(Self.result([frame(0x356, "F2 01")], tenths).hasPrefix("used u=49.8 "))
+        #expect(Self.result([limits, frame(0x356, "7A 13")]).hasPrefix("used cvl=53.2 "))
+        let high = Self.result([limits, frame(0x356, "7A 13")], tenths)
+        #expect(high.hasPrefix("rejected(voltageScale)") && high.contains("u=implausible"))
+        let low = Self.result([limits, frame(0x356, "F2 01")])
+        #expect(low.hasPrefix("rejected(voltageScale)") && low.contains("u=implausible"))
+        #expect(
+            Self.result([limits, frame(0x356, "00 00")]).hasPrefix("used "), "contactors open: 0 V is true")
+    }
+
+    @Test func `only 11-bit data frames are decoded`() {
+        let bytes = "14 02 C0 12 C0 12 C2 01"
+        var remote = frame(0x351, bytes)
+        remote.kind = .remote
+        var error = frame(0x351, bytes)
+        error.kind = .error
+        #expect(Self.result([frame(0x351, bytes, isExtended: true)]) == "ignored(extendedIdentifier)")
+        #expect(Self.result([remote]) == "ignored(remote)")
+        #expect(Self.result([error]) == "ignored(errorFrame)")
+    }
+
+    @Test func `a short frame leaves what came earlier to age by its own time`() {
+        var battery = Battery()
+        _ = battery.accept(frame(0x351, "14 02 C0 12 C0 12 C2 01"), at: Self.time)
+        #expect(battery.accept(frame(0x351, "10 02 BF 12"), at: Self.later) == .used)
+        let image = battery.image
+        #expect(image.chargeVoltageLimit.fresh(at: Self.later, within: .zero) == Volts(52.8))
+        #expect(image.dischargeCurrentLimit.fresh(at: Self.later, within: .seconds(1)) == nil)
+        #expect(image.dischargeCurrentLimit.age(at: Self.later) == .seconds(2))
+        #expect(image.dischargeCurrentLimit.fresh(at: Self.later, within: .seconds(2)) == Amperes(480))
+    }
+
+    @Test func `a length that lies is not believed`() {
+        for length in [9, Int.max, -1, Int.min] {
+            var long = frame(0x351, "14 02 C0 12 C0 12 C2 01")
+            long.length = length
+            var battery = Battery()
+            let outcome = battery.accept(long, at: Self.time)
+            #expect(outcome == (length > 0 ? .used : .rejected(.tooShort)), "\(length)")
+        }
+    }
+
+    @Test func `permissions are what the BMS says and nothing before it has spoken`() {
+        var battery = Battery()
+        #expect(battery.image.permissions.fault(at: Self.time, within: .zero) == .neverSeen)
+        #expect(battery.accept(frame(0x35C, ""), at: Self.time) == .rejected(.tooShort))
+        #expect(battery.image.permissions.fault(at: Self.time, within: .zero) == .neverSeen)
+        for (bits, expected) in [
+            ("C0 00", [.charge, .discharge]), ("80", .charge), ("40", .discharge), ("28", []),
+        ] as [(String, BatteryPermissions)] {
+            #expect(battery.accept(frame(0x35C, bits), at: Self.time) == .used)
+            #expect(battery.image.permissions.fresh(at: Self.time, within: .zero) == expected)
+        }
+        #expect(battery.requests.fresh(at: Self.time, within: .zero) == [.fullCharge, .forcedChargeFirst])
+    }
+
+    @Test func `maker and identity are shown as they come`() {
+        var battery = Battery()
+        #expect(battery.makerName == "" && battery.identity == nil)
+        #expect(battery.accept(frame(0x35E, "50 59 4C 4F 4E 20 20 20"), at: Self.time) == .used)
+        #expect(battery.makerName == "PYLON")
+        #expect(battery.accept(frame(0x35E, "42 59 44 07 00 FF"), at: Self.time) == .used)
+        #expect(battery.makerName == "BYD??")
+        #expect(battery.accept(frame(0x35F, "4C 49 01 03 3C 02 AA 00"), at: Self.time) == .used)
+        #expect(battery.identity?.chemistry == 0x494C && battery.identity?.version == 0x0301)
+        #expect(battery.identity?.capacity == 572)
+        #expect(battery.accept(frame(0x35F, "4C 49 01 03 3C"), at: Self.time) == .rejected(.tooShort))
+    }
+
+    @Test func `the keep-alive is eight zero bytes`() {
+        #expect(text(Battery.keepAlive()) == "data 305 00 00 00 00 00 00 00 00")
+    }
+
+    @Test func `no frame traps it`() {
+        var generator = SeededGenerator(state: UInt64.random(in: 0...UInt64.max))
+        let seed = generator.state
+        print("seed \(seed)")
+        let identifiers: [UInt32] = [0x351, 0x355, 0x356, 0x359, 0x35A, 0x35C, 0x35E, 0x35F, 0x373, 0x123]
+        var battery = Battery()
+        var used = 0
+        for round in 0..<200_000 {
+            var frame = CANFrame(identifiers[round % identifiers.count])
+            for byte in generator.bytes(0...8) { frame.append(byte) }
+            if battery.accept(frame, at: Self.time) == .used { used += 1 }
+        }
+        #expect(used > 10_000, "seed \(seed)")
+        #expect(!battery.makerName.isEmpty, "seed \(seed)")
+    }
+}
