@@ -1,0 +1,129 @@
+import DeviceCodecs
+import LinuxIO
+import Plant
+import Quantities
+
+/// Setpoints: what is written, and when.
+extension ModbusLinkOwner {
+    /// Writes the device's setpoint where it changed, expired, or is to be refreshed.
+    func serveSetpoint(_ device: ModbusDevice, tick: MonotonicTime) {
+        let now = MonotonicTime.now()
+        guard let control = device.control, now >= control.notBefore, now >= device.notBefore else { return }
+        let wanted = encode(device.setpoint(at: now), control, device)
+        guard let written = control.written else {
+            activate(device, control, wanted, tick)
+            return
+        }
+        if isWriteDue(device, control, written: written, wanted: wanted, at: now) {
+            writeSetpoint(device, control, wanted, tick)
+        }
+    }
+
+    /// Zero, once, for a device that we drive.
+    func writeZero(_ device: ModbusDevice) {
+        guard let control = device.control else { return }
+        writeSetpoint(device, control, 0, MonotonicTime.now())
+    }
+
+    private func encode(_ power: Watts, _ control: ModbusControlState, _ device: ModbusDevice) -> Int32 {
+        do throws(SunSpecEncodingError) {
+            return try control.encoding.encode(power)
+        } catch {
+            reportSeldom(device, \.nextRefusalReport, .setpointRefused(power))
+            return 0
+        }
+    }
+
+    private func isWriteDue(
+        _ device: ModbusDevice, _ control: ModbusControlState, written: Int32, wanted: Int32,
+        at now: MonotonicTime
+    ) -> Bool {
+        if now - control.writtenAt >= .seconds(Int64(control.encoding.reversionSeconds)) / 3 { return true }
+        if wanted == written { return false }
+        // Less power, or the other direction, is written at once; only a rise may be too small for a write.
+        if wanted.magnitude < written.magnitude || (wanted < 0) != (written < 0) { return true }
+        let change = (control.encoding.decode(wanted) - control.encoding.decode(written)).magnitude
+        guard let rating = device.rating else { return true }
+        return change > rating * 0.0005
+    }
+
+    /// The whole block, then the enable: from here on the device's own timer stands behind us.
+    private func activate(
+        _ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32, _ tick: MonotonicTime
+    ) {
+        let block = UnsafeMutableBufferPointer(rebasing: registers[0..<10])
+        control.encoding.activation(wanted, into: block)
+        guard write(device, control, SunSpecSetpointControl.blockOffset, count: 10) else { return }
+        registers[0] = 1
+        guard write(device, control, SunSpecSetpointControl.enableOffset, count: 1) else { return }
+        acknowledged(device, wanted, tick)
+        device.setDue(.readBack, MonotonicTime.now() + .seconds(1))
+        report(device.settings.unitID, .controlTaken)
+    }
+
+    private func writeSetpoint(
+        _ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32, _ tick: MonotonicTime
+    ) {
+        let words = SunSpecSetpointControl.words(wanted)
+        registers[0] = words.high
+        registers[1] = words.low
+        guard write(device, control, SunSpecSetpointControl.setpointOffset, count: 2) else { return }
+        acknowledged(device, wanted, tick)
+    }
+
+    private func acknowledged(_ device: ModbusDevice, _ value: Int32, _ tick: MonotonicTime) {
+        let now = MonotonicTime.now()
+        device.control?.written = value
+        device.control?.writtenAt = now
+        status.writeCount.add(1, ordering: .relaxed)
+        let delay = (now - tick).nanoseconds
+        if delay > status.writeDelay.load(ordering: .relaxed) {
+            status.writeDelay.store(delay, ordering: .relaxed)
+        }
+    }
+
+    /// Writes the first `count` registers of the buffer at an offset of model 704.
+    private func write(
+        _ device: ModbusDevice, _ control: ModbusControlState, _ offset: Int, count: Int
+    ) -> Bool {
+        let address = control.place.start &+ UInt16(offset)
+        let values = UnsafeBufferPointer(rebasing: registers[0..<count])
+        let result = transact(device) { client throws(ModbusError) in
+            try client.write(unit: device.settings.unitID, address: address, values)
+        }
+        switch result {
+        case .success: return true
+        case .failure(let error):
+            refused(device, error, address)
+            return false
+        }
+    }
+
+    /// The value is written again as a whole, but not at once: a busy device needs a moment.
+    private func refused(_ device: ModbusDevice, _ error: ModbusError, _ address: UInt16) {
+        guard case .exception(let code) = error else { return }
+        device.control?.written = nil
+        device.control?.notBefore = MonotonicTime.now() + .milliseconds(250)
+        reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
+    }
+
+    // MARK: Read-back
+
+    /// Compares what stands in the device with what we wrote.
+    func checkReadBack(_ device: ModbusDevice, _ block: SunSpecBlock) {
+        guard let control = device.control, let written = control.written else { return }
+        let isScaled = SunSpecSetpointControl.scale(in: block) == control.encoding.scale
+        if isScaled && control.encoding.isFollowed(block, setpoint: written) { return }
+        status.overrideCount.add(1, ordering: .relaxed)
+        device.control?.written = nil
+        guard isScaled else {
+            // The power of ten has changed: what we wrote means something else now.
+            device.forget(at: MonotonicTime.now())
+            return report(device.settings.unitID, .mapChanged)
+        }
+        let found = SunSpecSetpointControl.setpoint(in: block) ?? 0
+        let event = ModbusReport.Event.setpointOverridden(
+            expected: control.encoding.decode(written), found: control.encoding.decode(found))
+        reportSeldom(device, \.nextOverrideReport, event)
+    }
+}

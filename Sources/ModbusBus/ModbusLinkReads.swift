@@ -1,0 +1,187 @@
+import DeviceCodecs
+import LinuxIO
+import Plant
+import Quantities
+
+/// Readings: the scan, and what is read again and again.
+extension ModbusLinkOwner {
+    private static let ratingInterval = Duration.seconds(10)
+    private static let readBackInterval = Duration.seconds(1)
+    private static let rescanInterval = Duration.seconds(60)
+
+    func perform(_ task: ModbusTask, _ device: ModbusDevice) {
+        switch task {
+        case .scan: stepScan(device)
+        case .scale: readScale(device)
+        case .measurement: readMeasurement(device)
+        case .readBack: readBack(device)
+        case .rating: readRating(device)
+        case .identity: readIdentity(device)
+        }
+    }
+
+    private func read(
+        _ device: ModbusDevice, _ address: UInt16, _ count: Int
+    ) -> Result<(UnsafeBufferPointer<UInt16>, MonotonicTime), ModbusError> {
+        let buffer = UnsafeMutableBufferPointer(rebasing: registers[0..<min(count, registers.count)])
+        let result = transact(device) { client throws(ModbusError) in
+            try client.read(unit: device.settings.unitID, address: address, into: buffer)
+        }
+        switch result {
+        case .success(let time): return .success((UnsafeBufferPointer(buffer), time))
+        case .failure(let error):
+            if case .exception(let code) = error, device.scan == nil {
+                reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
+            }
+            return .failure(error)
+        }
+    }
+
+    /// Registers of a model from its ID register on, checked to be that model's.
+    private func readModel(
+        _ device: ModbusDevice, _ place: SunSpecModelPlace, _ wanted: Int
+    ) -> (SunSpecBlock, MonotonicTime)? {
+        let count = min(wanted, Int(place.length) + 2, registers.count)
+        guard case .success(let (answer, time)) = read(device, place.start, count) else { return nil }
+        guard answer.count >= 2, answer[0] == place.id, answer[1] == place.length else {
+            device.forget(at: MonotonicTime.now())
+            report(device.settings.unitID, .mapChanged)
+            return nil
+        }
+        return (SunSpecBlock(answer, length: place.length), time)
+    }
+
+    // MARK: Scan
+
+    private func stepScan(_ device: ModbusDevice) {
+        guard case .read(let address, let count)? = device.scan?.next else { return finishScan(device) }
+        switch read(device, address, count) {
+        case .success(let (answer, _)): device.scan?.answered(answer)
+        case .failure(let error):
+            if error.isRefusal { device.scan?.refused() } else { return noAnswerInScan(device, error) }
+        }
+        switch device.scan?.next {
+        case .read: break
+        case .found, .notSunSpec, nil: finishScan(device)
+        }
+    }
+
+    /// Some devices keep silent at a wrong base address, so the next try is at the next one.
+    private func noAnswerInScan(_ device: ModbusDevice, _ error: ModbusError) {
+        device.setDue(.scan, MonotonicTime.now() + .milliseconds(error == .timeout ? 0 : 500))
+        if case .exception(let code) = error, case .read(let address, _)? = device.scan?.next {
+            reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
+        }
+        guard error == .timeout, case .read(let address, _)? = device.scan?.next,
+            SunSpecScan.bases.contains(address)
+        else { return }
+        device.scan?.refused()
+        device.isScanDoubtful = true
+        if case .notSunSpec? = device.scan?.next { device.forget(at: MonotonicTime.now()) }
+    }
+
+    private func finishScan(_ device: ModbusDevice) {
+        let now = MonotonicTime.now()
+        guard case .found(let map)? = device.scan?.next else {
+            if device.isScanDoubtful { return device.forget(at: now) }
+            if device.lastModelsReported != [] { report(device.settings.unitID, .notSunSpec) }
+            device.lastModelsReported = []
+            return rescanLater(device, now)
+        }
+        if device.lastModelsReported != map.models {
+            report(device.settings.unitID, .scanned(ModbusModelList(map)))
+            device.lastModelsReported = map.models
+        }
+        device.scan = nil
+        let plan = ModbusDevicePlan(map, isMeter: device.isMeter)
+        device.plan = plan
+        device.setDue(.scan, nil)
+        device.setDue(.identity, plan.common == nil ? nil : now)
+        device.setDue(.rating, plan.rating == nil || device.isMeter ? nil : now)
+        if plan.measurement == nil {
+            report(device.settings.unitID, .notMeasuring)
+            return rescanLater(device, now)
+        }
+        if !device.isMeter && plan.controls == nil { return notControllable(device, now) }
+        device.setDue(device.isMeter ? .measurement : .scale, now)
+    }
+
+    private func notControllable(_ device: ModbusDevice, _ now: MonotonicTime) {
+        report(device.settings.unitID, .notControllable)
+        rescanLater(device, now)
+    }
+
+    /// The device cannot give what is needed of it now; a change of its set-up shows at the next scan.
+    private func rescanLater(_ device: ModbusDevice, _ now: MonotonicTime) {
+        device.publishNotImplemented(at: now)
+        device.scan = SunSpecScan()
+        device.forget(at: now + Self.rescanInterval)
+    }
+
+    // MARK: Values
+
+    /// `WSet_SF`; with it the device can be driven, and only then is it read.
+    private func readScale(_ device: ModbusDevice) {
+        guard let place = device.plan?.controls else { return device.setDue(.scale, nil) }
+        let answer = readModel(device, place, SunSpecSetpointControl.registerCount)
+        let now = MonotonicTime.now()
+        guard device.plan != nil else { return }
+        guard let (block, _) = answer else { return device.setDue(.scale, now + .milliseconds(500)) }
+        device.setDue(.scale, nil)
+        let scale = SunSpecSetpointControl.scale(in: block)
+        guard let scale, let encoding = encoding(device, scale) else { return notControllable(device, now) }
+        device.control = ModbusControlState(place: place, encoding: encoding)
+        device.setDue(.measurement, now)
+    }
+
+    private func encoding(_ device: ModbusDevice, _ scale: SunSpecScale) -> SunSpecSetpointControl? {
+        switch device.role {
+        case .meter: return nil
+        case .inverter(let reversion):
+            // A reversion outside 1 s … 2³¹ s leaves the device without its dead-man timer: then it is not
+            // driven.
+            return try? SunSpecSetpointControl(scale: scale, reversion: reversion)
+        }
+    }
+
+    private func readMeasurement(_ device: ModbusDevice) {
+        let now = MonotonicTime.now()
+        guard let (place, kind) = device.plan?.measurement else { return device.setDue(.measurement, nil) }
+        device.repeatTask(.measurement, every: device.settings.poll, at: now)
+        device.isLongRead.toggle()
+        let count = kind.registerCount + (device.isLongRead ? 1 : 0)
+        guard let (block, time) = readModel(device, place, count) else { return }
+        switch device.role {
+        case .inverter: kind.decode(block, at: time, into: &device.inverterImage)
+        case .meter(let sign): kind.decode(block, sign: sign, at: time, into: &device.gridImage)
+        }
+        device.publish()
+    }
+
+    private func readBack(_ device: ModbusDevice) {
+        device.repeatTask(.readBack, every: Self.readBackInterval, at: MonotonicTime.now())
+        guard let control = device.control, control.written != nil else { return }
+        let count = SunSpecSetpointControl.registerCount
+        guard let (block, _) = readModel(device, control.place, count) else { return }
+        checkReadBack(device, block)
+    }
+
+    /// The nameplate hardly changes, but its reading has an age like every other.
+    private func readRating(_ device: ModbusDevice) {
+        device.repeatTask(.rating, every: Self.ratingInterval, at: MonotonicTime.now())
+        guard let (place, kind) = device.plan?.rating else { return device.setDue(.rating, nil) }
+        guard let (block, time) = readModel(device, place, kind.registerCount) else { return }
+        device.inverterImage.ratedPower = kind.decode(block, at: time)
+        device.rating = device.inverterImage.ratedPower.fresh(at: time, within: .zero)
+    }
+
+    private func readIdentity(_ device: ModbusDevice) {
+        device.setDue(.identity, nil)
+        guard let place = device.plan?.common, let (block, _) = readModel(device, place, 66) else { return }
+        report(
+            device.settings.unitID,
+            .identified(
+                manufacturer: block.text(SunSpecCommon.manufacturer), model: block.text(SunSpecCommon.model),
+                serialNumber: block.text(SunSpecCommon.serialNumber)))
+    }
+}

@@ -1,0 +1,227 @@
+import Glibc
+import LinuxIO
+import Quantities
+
+/// A Modbus server for simulated devices: register blocks of one or more units, over TCP or an open serial
+/// descriptor. It does its work inside `poll`, on the caller's thread; requests to unknown units get no
+/// answer.
+public struct ModbusServer: ~Copyable {
+    private final class Connection {
+        let descriptor: FileDescriptor
+        var input: [UInt8] = []
+        var isDead = false
+
+        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+    }
+
+    private static let maximumConnections = 32
+
+    /// The port it listens on; 0 on a serial line.
+    public let port: UInt16
+    private let framing: ModbusServerFraming
+    private let listener: Connection?
+    private var connections: [Connection] = []
+    private var units: [ModbusServedUnit] = []
+
+    /// Listens on an IPv4 address; port 0 takes a free one (see `port`).
+    public init(listeningOn address: String = "127.0.0.1", port: UInt16) throws(SystemError) {
+        let descriptor = try listeningSocket(address, port)
+        self.port = boundPort(descriptor.number)
+        listener = Connection(descriptor)
+        framing = .tcp
+    }
+
+    /// Serves RTU frames on an open descriptor, for example a pty's controlling end.
+    public init(serial descriptor: consuming FileDescriptor) throws(SystemError) {
+        try descriptor.setNonBlocking()
+        connections = [Connection(descriptor)]
+        listener = nil
+        port = 0
+        framing = .rtu
+    }
+
+    // MARK: Registers
+
+    /// Adds a block of registers to a unit; a unit may have several, and the gaps between answer exception 2.
+    ///
+    /// - Parameter start: protocol address (zero-based), for example 40000.
+    public mutating func addBlock(unit: UInt8, start: UInt16, registers: [UInt16]) {
+        let block = ModbusServedUnit.Block(start: Int(start), registers: registers)
+        guard let index = index(of: unit) else {
+            units.append(ModbusServedUnit(id: unit, blocks: [block]))
+            return
+        }
+        units[index].blocks.append(block)
+    }
+
+    /// Sets registers of a unit.
+    ///
+    /// - Returns: `false` where they do not all lie in one block; then nothing is changed.
+    @discardableResult
+    public mutating func set(_ values: [UInt16], unit: UInt8, at address: UInt16) -> Bool {
+        guard let index = index(of: unit),
+            let (block, offset) = units[index].place(Int(address), values.count)
+        else { return false }
+        units[index].blocks[block].registers.replaceSubrange(offset..<(offset + values.count), with: values)
+        return true
+    }
+
+    /// Registers of a unit as they stand; `nil` where they do not all lie in one block.
+    public func registers(unit: UInt8, at address: UInt16, count: Int) -> [UInt16]? {
+        guard let index = index(of: unit), let (block, offset) = units[index].place(Int(address), count)
+        else { return nil }
+        return Array(units[index].blocks[block].registers[offset..<(offset + count)])
+    }
+
+    /// Makes a unit answer, keep silent or refuse from now on.
+    public mutating func setBehaviour(_ behaviour: ModbusServedBehaviour, unit: UInt8) {
+        if let index = index(of: unit) { units[index].behaviour = behaviour }
+    }
+
+    private func index(of unit: UInt8) -> Int? { units.firstIndex { $0.id == unit } }
+
+    // MARK: Serving
+
+    /// How many TCP clients are connected.
+    public var connectionCount: Int { listener == nil ? 0 : connections.count }
+
+    /// Closes every TCP connection, as a restarting device does.
+    public mutating func dropConnections() {
+        if listener != nil { connections.removeAll() }
+    }
+
+    /// Waits until a client asks for something or `timeout` has passed, and handles all that is there.
+    ///
+    /// - Parameter refuses: sees each write that fits the registers before it is stored; `nil` lets it be
+    ///   stored and acknowledged, an exception code refuses it.
+    /// - Returns: number of requests seen.
+    @discardableResult
+    public mutating func poll(timeout: Duration, refuses: (ModbusWrite) -> UInt8?) -> Int {
+        var entries = connections.map {
+            pollfd(fd: $0.descriptor.number, events: Int16(POLLIN), revents: 0)
+        }
+        if let listening = listener?.descriptor.number {
+            entries.append(pollfd(fd: listening, events: Int16(POLLIN), revents: 0))
+        }
+        let milliseconds = CInt(clamping: timeout.nanoseconds / 1_000_000)
+        guard Glibc.poll(&entries, nfds_t(entries.count), milliseconds < 0 ? 0 : milliseconds) > 0 else {
+            // A frame left unfinished on a serial line is over after a silence.
+            if listener == nil, milliseconds > 0 { connections.first?.input.removeAll() }
+            return 0
+        }
+        var requests = 0
+        for (index, connection) in connections.enumerated() where entries[index].revents != 0 {
+            requests += serve(connection, refuses)
+        }
+        pauseIfLineIsClosed(entries, milliseconds)
+        connections.removeAll { $0.isDead }
+        acceptAll()
+        return requests
+    }
+
+    /// A pty without anybody at the other end reports a hang-up at once, every time: wait, do not spin.
+    private func pauseIfLineIsClosed(_ entries: [pollfd], _ milliseconds: CInt) {
+        guard listener == nil, let line = entries.first else { return }
+        if Int32(line.revents) & POLLHUP != 0, Int32(line.revents) & POLLIN == 0, milliseconds > 0 {
+            var nothing = pollfd(fd: -1, events: 0, revents: 0)
+            _ = Glibc.poll(&nothing, 1, milliseconds)
+        }
+    }
+
+    private mutating func acceptAll() {
+        guard let listening = listener?.descriptor.number else { return }
+        while true {
+            let number = accept(listening, nil, nil)
+            guard number >= 0 else { return }
+            let descriptor = FileDescriptor(owning: number)
+            _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+            guard connections.count < Self.maximumConnections, fcntl(number, F_SETFL, O_NONBLOCK) == 0
+            else { continue }
+            var one: CInt = 1
+            setsockopt(number, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
+            connections.append(Connection(descriptor))
+        }
+    }
+
+    private mutating func serve(_ connection: Connection, _ refuses: (ModbusWrite) -> UInt8?) -> Int {
+        receive(connection)
+        var count = 0
+        while true {
+            switch framing.cut(&connection.input) {
+            case .incomplete: return count
+            case .garbage:
+                connection.input.removeAll()
+                if listener != nil { connection.isDead = true }
+                return count
+            case .request(let request):
+                count += 1
+                guard let index = index(of: request.unit),
+                    let answer = units[index].answer(request.body, refuses: refuses)
+                else { continue }
+                send(framing.frame(answer, to: request), on: connection)
+            }
+        }
+    }
+
+    private func receive(_ connection: Connection) {
+        let isTCP = listener != nil
+        withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { buffer in
+            while true {
+                let count = Glibc.read(connection.descriptor.number, buffer.baseAddress, buffer.count)
+                if count > 0 {
+                    connection.input.append(contentsOf: buffer[0..<count])
+                    if connection.input.count > 65_536 { connection.isDead = isTCP }
+                    continue
+                }
+                let code = errno
+                // On a pty EIO says that nobody has the other end open: not an end of the line.
+                if isTCP, count == 0 || (code != EAGAIN && code != EINTR) { connection.isDead = true }
+                return
+            }
+        }
+    }
+
+    private func send(_ frame: [UInt8], on connection: Connection) {
+        let isTCP = listener != nil
+        let number = connection.descriptor.number
+        let sent = frame.withUnsafeBytes {
+            isTCP
+                ? Glibc.send(number, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+                : Glibc.write(number, $0.baseAddress, $0.count)
+        }
+        // A client that does not take its answers loses its connection; a serial line loses the frame.
+        if isTCP, sent != frame.count { connection.isDead = true }
+    }
+}
+
+private func listeningSocket(_ address: String, _ port: UInt16) throws(SystemError) -> FileDescriptor {
+    let flags = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    let number = socket(AF_INET, CInt(flags), 0)
+    if number < 0 { throw SystemError.last("socket") }
+    let descriptor = FileDescriptor(owning: number)
+    var one: CInt = 1
+    setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<CInt>.size))
+    var name = sockaddr_in()
+    name.sin_family = sa_family_t(AF_INET)
+    name.sin_port = port.bigEndian
+    guard inet_pton(AF_INET, address, &name.sin_addr) == 1 else {
+        throw SystemError("inet_pton", code: EINVAL)
+    }
+    let result = withUnsafeBytes(of: &name) { bytes -> CInt in
+        guard let raw = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return -1 }
+        return bind(number, raw, socklen_t(bytes.count))
+    }
+    if result != 0 { throw SystemError.last("bind") }
+    if listen(number, 16) != 0 { throw SystemError.last("listen") }
+    return descriptor
+}
+
+private func boundPort(_ number: CInt) -> UInt16 {
+    var name = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutableBytes(of: &name) { bytes in
+        guard let raw = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return }
+        _ = getsockname(number, raw, &size)
+    }
+    return UInt16(bigEndian: name.sin_port)
+}

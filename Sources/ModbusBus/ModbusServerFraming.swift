@@ -1,0 +1,90 @@
+/// A request taken from a connection's input, and how its answer is wrapped.
+struct ModbusServerRequest {
+    let unit: UInt8
+    /// Function code and data.
+    let body: [UInt8]
+    /// TCP: the transaction identifier to give back.
+    let transaction: UInt16
+}
+
+/// Cuts requests out of received bytes, and frames answers: TCP (MBAP header) or RTU (CRC).
+///
+/// The server frames by itself because libmodbus's serial receive path passes requests for one unit id only,
+/// and its TCP one waits inside a frame, so that one slow client would hold up the others.
+enum ModbusServerFraming {
+    case tcp
+    case rtu
+
+    enum Cut {
+        case request(ModbusServerRequest)
+        /// More bytes are needed.
+        case incomplete
+        /// Not Modbus: a TCP connection is closed, a serial line drops its input.
+        case garbage
+    }
+
+    /// Removes one request from the front of `input`.
+    func cut(_ input: inout [UInt8]) -> Cut {
+        switch self {
+        case .tcp: Self.cutTCP(&input)
+        case .rtu: Self.cutRTU(&input)
+        }
+    }
+
+    func frame(_ answer: [UInt8], to request: ModbusServerRequest) -> [UInt8] {
+        switch self {
+        case .tcp:
+            let length = answer.count + 1
+            return [
+                UInt8(request.transaction >> 8), UInt8(request.transaction & 0xFF), 0, 0, UInt8(length >> 8),
+                UInt8(length & 0xFF), request.unit,
+            ] + answer
+        case .rtu:
+            let body = [request.unit] + answer
+            let sum = Self.crc(body[...])
+            return body + [UInt8(sum & 0xFF), UInt8(sum >> 8)]
+        }
+    }
+
+    private static func cutTCP(_ input: inout [UInt8]) -> Cut {
+        guard input.count >= 7 else { return .incomplete }
+        let length = word(input, 4)
+        guard word(input, 2) == 0, (2...254).contains(length) else { return .garbage }
+        guard input.count >= 6 + length else { return .incomplete }
+        let request = ModbusServerRequest(
+            unit: input[6], body: Array(input[7..<(6 + length)]), transaction: UInt16(word(input, 0)))
+        input.removeFirst(6 + length)
+        return .request(request)
+    }
+
+    private static func cutRTU(_ input: inout [UInt8]) -> Cut {
+        guard input.count >= 2 else { return .incomplete }
+        let length: Int
+        switch input[1] {
+        case 1...6: length = 8
+        case 15, 16:
+            guard input.count >= 7 else { return .incomplete }
+            length = 9 + Int(input[6])
+        // The length of other functions is not known: drop what came and start anew at the next silence.
+        default: return .garbage
+        }
+        guard length <= 256 else { return .garbage }
+        guard input.count >= length else { return .incomplete }
+        let sum = Int(input[length - 1]) << 8 | Int(input[length - 2])
+        guard sum == Int(crc(input[0..<(length - 2)])) else { return .garbage }
+        let request = ModbusServerRequest(
+            unit: input[0], body: Array(input[1..<(length - 2)]), transaction: 0)
+        input.removeFirst(length)
+        return .request(request)
+    }
+
+    /// CRC-16 of the serial line: polynomial 0xA001 reflected, start 0xFFFF.
+    static func crc(_ bytes: ArraySlice<UInt8>) -> UInt16 {
+        var sum: UInt16 = 0xFFFF
+        for byte in bytes {
+            sum ^= UInt16(byte)
+            for _ in 0..<8 { sum = sum & 1 != 0 ? sum >> 1 ^ 0xA001 : sum >> 1 }
+        }
+        return sum
+    }
+}

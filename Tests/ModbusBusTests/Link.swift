@@ -1,0 +1,115 @@
+import DeviceCodecs
+import Glibc
+import LinuxIO
+import ModbusBus
+import Plant
+import Quantities
+
+/// A link's owner on a thread of its own, with the ends that the control cycle would hold.
+final class Link {
+    /// One inverter's ends.
+    final class Inverter {
+        fileprivate let actuations = TripleBuffer<Actuation>(.safe)
+        fileprivate let images = TripleBuffer<InverterImage>(InverterImage())
+        fileprivate var writer: TripleBufferWriter<Actuation>
+        fileprivate var reader: TripleBufferReader<InverterImage>
+
+        fileprivate init() {
+            writer = actuations.writer()
+            reader = images.reader()
+        }
+
+        var image: InverterImage {
+            reader.update()
+            return reader.latest.pointee
+        }
+
+        func ask(_ power: Watts, for time: Duration) {
+            let now = MonotonicTime.now()
+            writer.publish(
+                Actuation(setpoint: power, expires: now + time, isContactorPermitted: true, cycle: 1))
+        }
+    }
+
+    final class Meter {
+        fileprivate let images = TripleBuffer<GridImage>(GridImage())
+        fileprivate var reader: TripleBufferReader<GridImage>
+
+        fileprivate init() { reader = images.reader() }
+
+        var image: GridImage {
+            reader.update()
+            return reader.latest.pointee
+        }
+    }
+
+    let owner: ModbusLinkOwner
+    private let stop = StopFlag()
+    private var thread: pthread_t?
+    /// The buffers must outlive the thread, whether the test still looks at them or not.
+    private var kept: [AnyObject] = []
+    private(set) var events: [ModbusReport] = []
+
+    init(_ address: ModbusAddress, timeout: Duration = .milliseconds(300)) throws {
+        owner = try ModbusLinkOwner(
+            ModbusLinkOwner.Settings(
+                address: address, timeout: timeout, period: .milliseconds(20), epoch: MonotonicTime.now()),
+            stop: stop)
+    }
+
+    static func tcp(_ peer: Peer, timeout: Duration = .milliseconds(300)) throws -> Link {
+        try Link(.tcp(host: "127.0.0.1", port: UInt16(peer.name) ?? 0), timeout: timeout)
+    }
+
+    static func rtu(_ name: String, timeout: Duration = .milliseconds(300)) throws -> Link {
+        try Link(.serial(device: name, baud: 115_200, parity: .none, stopBits: 1), timeout: timeout)
+    }
+
+    func addInverter(unit: UInt8 = 1, reversion: Duration = .seconds(3)) -> Inverter {
+        let inverter = Inverter()
+        kept.append(inverter)
+        owner.addInverter(
+            ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), reversion: reversion,
+            setpoints: inverter.actuations.reader(), images: inverter.images.writer())
+        return inverter
+    }
+
+    func addMeter(unit: UInt8 = 1, sign: SunSpecMeterSign = .generation) -> Meter {
+        let meter = Meter()
+        kept.append(meter)
+        owner.addMeter(
+            ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), sign: sign,
+            images: meter.images.writer())
+        return meter
+    }
+
+    func start() {
+        var made = pthread_t()
+        let context = Unmanaged.passRetained(owner).toOpaque()
+        let result = pthread_create(
+            &made, nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<ModbusLinkOwner>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            }, context)
+        precondition(result == 0)
+        thread = made
+    }
+
+    func finish() {
+        stop.raise()
+        if let thread { pthread_join(thread, nil) }
+        thread = nil
+    }
+
+    deinit { finish() }
+
+    /// All reports so far, as text: only for looking for one of them.
+    func reports() -> [ModbusReport] {
+        while let report = owner.reports.pop() { events.append(report) }
+        return events
+    }
+
+    func count(_ matches: (ModbusReport.Event) -> Bool) -> Int { reports().count { matches($0.event) } }
+}

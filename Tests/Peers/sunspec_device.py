@@ -1,0 +1,294 @@
+"""A SunSpec inverter by pymodbus, its registers laid out by pysunspec2's model definitions, behind a relay that can lose,
+delay and spoil answers.
+
+    sunspec_device.py tcp|rtu [--base N] [--units 1,2] [--rating 702|120] [--no-controls] [--vendor-model]
+
+It prints `READY <port or tty>` and then obeys lines on standard input, one answer line each:
+
+    get UNIT MODEL POINT            the point's raw number (model 0: POINT is an address)
+    set UNIT MODEL POINT NUMBER
+    mode normal | silent UNIT | late MS COUNT | garbage COUNT | short COUNT | trickle
+    exception UNIT CODE             refuse everything with this code; 0 ends it
+    down | up                       TCP only: close everything and stop listening; listen again
+    quit
+
+Unit 0 means all. Model 704's WSetRvrtTms works: the timer restarts at each write of WSet or WSetEna, and when it fires
+WSet and WSetEna take their reversion values. 701 W follows WSet while the control is enabled.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+import tty
+
+from pymodbus.constants import ExcCodes
+from pymodbus.framer import FramerType
+from pymodbus.server import ModbusSerialServer, ModbusTcpServer
+from pymodbus.simulator import DataType, SimData, SimDevice
+
+from sunspec_models import load
+
+ABSENT = {
+    "int16": [0x8000], "sunssf": [0x8000], "uint16": [0xFFFF], "enum16": [0xFFFF], "bitfield16": [0xFFFF],
+    "int32": [0x8000, 0], "uint32": [0xFFFF] * 2, "enum32": [0xFFFF] * 2, "bitfield32": [0xFFFF] * 2,
+    "uint64": [0xFFFF] * 4, "acc32": [0, 0], "acc64": [0] * 4, "float32": [0x7FC0, 0], "pad": [0x8000],
+    "count": [0xFFFF],
+}
+
+VALUES = {
+    1: {"Mn": "Ballast Test", "Md": "Pymodbus PCS", "SN": "4711", "Vr": "1.0"},
+    103: {"W": -1234, "W_SF": 1, "Hz": 4998, "Hz_SF": -2, "VAr": 50, "VAr_SF": 1, "PhVphA": 2301, "V_SF": -1,
+          "DCV": 7650, "DCV_SF": -1, "St": 4, "Evt1": 0},
+    120: {"DERTyp": 82, "WRtg": 5000, "WRtg_SF": 1},
+    203: {"W": -250, "W_SF": 2, "Hz": 5001, "Hz_SF": -2, "PhV": 2299, "V_SF": -1},
+    701: {"ACType": 2, "St": 1, "InvSt": 3, "ConnSt": 1, "Alrm": 0, "W": 0, "W_SF": 1, "Var": 5, "Var_SF": 1,
+          "LNV": 2301, "V_SF": -1, "Hz": 49985, "Hz_SF": -3},
+    702: {"WMaxRtg": 5000, "WMax": 5000, "W_SF": 1},
+    704: {"WSetEna": 0, "WSetMod": 0, "WSet": 0, "WSetRvrt": 0, "WSetPct": 0, "WSetPctRvrt": 0, "WSetEnaRvrt": 0,
+          "WSetRvrtTms": 0, "WSetRvrtRem": 0, "WSet_SF": 1, "WSetPct_SF": 0},
+    713: {"WHRtg": 10000, "WHAvail": 5000, "SoC": 500, "SoH": 990, "Sta": 0, "WH_SF": 1, "Pct_SF": -1},
+}
+
+
+def words(number, size):
+    return [(number >> 16 * (size - 1 - index)) & 0xFFFF for index in range(size)]
+
+
+def model_registers(model, values):
+    registers = []
+    points = load(model)
+    for offset, point in points:
+        name, size, kind = point["name"], point["size"], point["type"]
+        if kind == "string":
+            text = values.get(name, "").encode().ljust(2 * size, b"\0")
+            registers += [text[2 * i] << 8 | text[2 * i + 1] for i in range(size)]
+        elif name in values:
+            registers += words(values[name], size)
+        else:
+            registers += ABSENT[kind]
+    # 704 carries groups of constants after its points.
+    registers += [0] * (8 if model == 704 else 0)
+    registers[0], registers[1] = model, len(registers) - 2
+    return registers
+
+
+class Device:
+    """Registers and behaviour of one unit."""
+
+    def __init__(self, unit, base, models):
+        self.unit, self.base, self.starts = unit, base, {}
+        self.memory = [0x5375, 0x6E53]
+        for model in models:
+            self.starts[model] = base + len(self.memory)
+            self.memory += [model, 3, 7, 7, 7] if model >= 64000 else model_registers(model, VALUES[model])
+        # The register after the end mark is not served, as by some devices.
+        self.memory += [0xFFFF]
+        self.exception, self.deadline = 0, None
+
+    def place(self, model, point):
+        if model == 0:
+            return int(point) - self.base, 1
+        for offset, definition in load(model):
+            if definition["name"] == point:
+                return self.starts[model] - self.base + offset, definition["size"]
+        raise KeyError(point)
+
+    def get(self, model, point):
+        offset, size = self.place(model, point)
+        number = 0
+        for register in self.memory[offset:offset + size]:
+            number = number << 16 | register
+        return number
+
+    def set(self, model, point, number):
+        offset, size = self.place(model, point)
+        self.memory[offset:offset + size] = words(number, size)
+
+    def run_timer(self):
+        if 704 not in self.starts:
+            return
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            self.deadline = None
+            self.set(704, "WSet", self.get(704, "WSetRvrt"))
+            self.set(704, "WSetEna", self.get(704, "WSetEnaRvrt"))
+        if self.get(704, "WSetEna") == 1 and 701 in self.starts:
+            setpoint = self.get(704, "WSet")
+            self.set(701, "W", setpoint & 0xFFFF)
+
+    def written(self, address, count):
+        if 704 not in self.starts:
+            return
+        touched = range(address - self.base, address - self.base + count)
+        if self.place(704, "WSet")[0] in touched or self.place(704, "WSetEna")[0] in touched:
+            seconds = self.get(704, "WSetRvrtTms")
+            running = self.get(704, "WSetEna") == 1 and seconds > 0
+            self.deadline = time.monotonic() + seconds if running else None
+        self.run_timer()
+
+    async def action(self, function, start, address, count, current, new):
+        if self.exception:
+            return ExcCodes(self.exception)
+        self.run_timer()
+        offset = address - self.base
+        if new is not None:
+            self.memory[offset:offset + count] = list(new)
+            self.written(address, count)
+        current[address - start:address - start + count] = self.memory[offset:offset + count]
+        return None
+
+    def sim(self):
+        block = SimData(self.base, values=list(self.memory), datatype=DataType.REGISTERS)
+        return SimDevice(id=self.unit, simdata=[block], action=self.action)
+
+
+class Relay:
+    """Passes requests on at once and answers as its mode says."""
+
+    def __init__(self, unit_index):
+        self.unit_index = unit_index
+        self.normal()
+
+    def normal(self):
+        self.silent, self.late, self.count, self.kind = set(), 0, 0, None
+
+    def answer(self, data, send):
+        unit = data[self.unit_index] if len(data) > self.unit_index else 0
+        if 0 in self.silent or unit in self.silent:
+            return
+        if self.kind == "trickle":
+            for index in range(len(data)):
+                asyncio.get_running_loop().call_later(0.05 * index, send, data[index:index + 1])
+            return
+        if self.kind and self.count > 0:
+            self.count -= 1
+            if self.kind == "late":
+                asyncio.get_running_loop().call_later(self.late, send, data)
+            elif self.kind == "garbage":
+                send(bytes((byte * 7 + 13) & 0xFF for byte in data))
+            elif self.kind == "short":
+                send(data[:-3])
+            return
+        send(data)
+
+
+class TCPFront:
+    def __init__(self, relay, inner):
+        self.relay, self.inner, self.port, self.server, self.writers = relay, inner, 0, None, set()
+
+    async def up(self):
+        self.server = await asyncio.start_server(self.client, "127.0.0.1", self.port)
+        self.port = self.server.sockets[0].getsockname()[1]
+        return self.port
+
+    async def down(self):
+        self.server.close()
+        for writer in list(self.writers):
+            writer.transport.abort()
+
+    async def client(self, reader, writer):
+        self.writers.add(writer)
+        inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self.inner)
+
+        async def answers():
+            while data := await inner_reader.read(4096):
+                self.relay.answer(data, lambda part: writer.is_closing() or writer.write(part))
+
+        task = asyncio.create_task(answers())
+        try:
+            while data := await reader.read(4096):
+                inner_writer.write(data)
+        except ConnectionError:
+            pass
+        task.cancel()
+        inner_writer.close()
+        writer.close()
+        self.writers.discard(writer)
+
+
+def pty():
+    controller, device = os.openpty()
+    tty.setraw(device)
+    os.set_blocking(controller, False)
+    return controller, os.ttyname(device)
+
+
+def serial_relay(relay):
+    """Two ptys joined: the first name is for the client, the second for the server."""
+    outer, outer_name = pty()
+    inner, inner_name = pty()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(outer, lambda: os.write(inner, os.read(outer, 4096)))
+    loop.add_reader(inner, lambda: relay.answer(os.read(inner, 4096), lambda part: os.write(outer, part)))
+    return outer_name, inner_name
+
+
+async def obey(line, devices, relay, front):
+    word, *rest = line.split()
+    chosen = [d for d in devices if rest and rest[0] in ("0", str(d.unit))]
+    if word == "get":
+        return str(chosen[0].get(int(rest[1]), rest[2]))
+    if word == "set":
+        for device in chosen:
+            device.set(int(rest[1]), rest[2], int(rest[3]))
+    elif word == "exception":
+        for device in chosen:
+            device.exception = int(rest[1])
+    elif word == "down":
+        await front.down()
+    elif word == "up":
+        await front.up()
+    elif word == "mode":
+        if rest[0] == "normal":
+            relay.normal()
+        elif rest[0] == "silent":
+            relay.silent.add(int(rest[1]))
+        elif rest[0] == "late":
+            relay.kind, relay.late, relay.count = "late", int(rest[1]) / 1000, int(rest[2])
+        else:
+            relay.kind, relay.count = rest[0], int(rest[1]) if len(rest) > 1 else 1
+    return "ok"
+
+
+async def run_timers(devices):
+    while True:
+        for device in devices:
+            device.run_timer()
+        await asyncio.sleep(0.02)
+
+
+async def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("transport", choices=["tcp", "rtu"])
+    parser.add_argument("--base", type=int, default=40000)
+    parser.add_argument("--units", default="1")
+    parser.add_argument("--models", default="1,103,120,701,64001,704,713")
+    options = parser.parse_args()
+    models = [int(model) for model in options.models.split(",")]
+    devices = [Device(int(unit), options.base, models) for unit in options.units.split(",")]
+    sims = [device.sim() for device in devices]
+    relay = Relay(6 if options.transport == "tcp" else 0)
+    front = None
+    if options.transport == "tcp":
+        server = ModbusTcpServer(sims, address=("127.0.0.1", 0))
+        await server.serve_forever(background=True)
+        front = TCPFront(relay, server.transport.sockets[0].getsockname()[1])
+        name = await front.up()
+    else:
+        name, inner = serial_relay(relay)
+        server = ModbusSerialServer(sims, framer=FramerType.RTU, port=inner, baudrate=115200)
+        await server.serve_forever(background=True)
+    timers = asyncio.create_task(run_timers(devices))
+    print("READY", name, flush=True)
+    loop = asyncio.get_running_loop()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        if line.strip() == "quit":
+            break
+        print(await obey(line, devices, relay, front), flush=True)
+    timers.cancel()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
