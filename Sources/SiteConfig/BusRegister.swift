@@ -1,0 +1,87 @@
+/// Reads how devices are reached, and remembers who uses which line, so that no two want the same.
+struct BusRegister {
+    private struct ModbusAddress: Hashable {
+        var endpoint: ModbusEndpoint
+        var unitID: UInt8
+    }
+    private struct SerialUse {
+        var line: SerialLine
+        var path: String
+    }
+
+    private var addresses: [ModbusAddress: String] = [:]
+    private var transports: [CANTransportConfig: String] = [:]
+    private var modbusLines: [String: SerialUse] = [:]
+    private var canLines: [String: String] = [:]
+
+    /// The keys `modbus`, `poll_ms` and `timeout_ms` of a unit or a meter.
+    mutating func modbus(_ reader: ConfigReader) -> ModbusConfig? {
+        let poll = reader.value(SiteKeys.Bus.poll)
+        let timeout = reader.value(SiteKeys.Bus.timeout)
+        guard reader.has("modbus") else {
+            reader.refuse("modbus", "is missing (required: host, or device and unit_id)")
+            return nil
+        }
+        let address = reader.section("modbus") { self.address($0) }
+        guard let address, let poll, let timeout else { return nil }
+        return ModbusConfig(
+            endpoint: address.endpoint, unitID: address.unitID, poll: poll, timeout: timeout)
+    }
+
+    /// Notes that the battery read by `reader` uses `transport`.
+    mutating func claim(_ transport: CANTransportConfig, in reader: ConfigReader, key: String) {
+        if let other = transports.updateValue(reader.path, forKey: transport) {
+            reader.refuse(key, "\(transport) is already used by \(other)")
+            return
+        }
+        guard case .slcan(let device) = transport else { return }
+        canLines[device] = reader.path
+        if let other = modbusLines[device] {
+            reader.refuse(key, "\(device) is already the Modbus line of \(other.path)")
+        }
+    }
+
+    private mutating func address(_ reader: ConfigReader) -> ModbusAddress? {
+        let (isTCP, isSerial) = (reader.has("host"), reader.has("device"))
+        if isTCP == isSerial {
+            let what = isTCP ? "has both host and device" : "has neither host nor device"
+            reader.refuse(isTCP ? "device" : "host", "\(what) (allowed: one of them)")
+        }
+        let address = isSerial ? serial(reader) : tcp(reader)
+        guard let address else { return nil }
+        if let other = addresses.updateValue(reader.path, forKey: address) {
+            reader.refuse("unit_id", "device \(address.unitID) on this line is already that of \(other)")
+        }
+        return address
+    }
+
+    private func tcp(_ reader: ConfigReader) -> ModbusAddress? {
+        for name in ["baud", "parity", "stop_bits"] where reader.has(name) {
+            reader.refuse(name, "stands only with device (Modbus RTU)")
+        }
+        let host = reader.value(SiteKeys.Bus.host)
+        let port = reader.value(SiteKeys.Bus.port)
+        let unitID = reader.value(SiteKeys.Bus.unitIDOnTCP)
+        guard let host, let port, let unitID else { return nil }
+        return ModbusAddress(endpoint: .tcp(host: host.lowercased(), port: port), unitID: unitID)
+    }
+
+    private mutating func serial(_ reader: ConfigReader) -> ModbusAddress? {
+        if reader.has("port") { reader.refuse("port", "stands only with host (Modbus TCP)") }
+        let device = reader.value(SiteKeys.Bus.device)
+        let baud = reader.value(SiteKeys.Bus.baud)
+        let parity = reader.value(SiteKeys.Bus.parity)
+        let stopBits = reader.value(SiteKeys.Bus.stopBits)
+        let unitID = reader.value(SiteKeys.Bus.unitIDOnSerial)
+        guard let device, let baud, let parity, let stopBits, let unitID else { return nil }
+        let line = SerialLine(baud: baud, parity: parity, stopBits: stopBits)
+        if let other = modbusLines[device], other.line != line {
+            reader.refuse("device", "\(device) has other line settings in \(other.path)")
+        }
+        if let other = canLines[device] {
+            reader.refuse("device", "\(device) is already the CAN line of \(other)")
+        }
+        modbusLines[device] = SerialUse(line: line, path: reader.path)
+        return ModbusAddress(endpoint: .serial(device: device, line: line), unitID: unitID)
+    }
+}

@@ -1,0 +1,158 @@
+/// Reads one row of a table or one change to it.
+struct InterlockRowReader {
+    /// The row that a change starts from; `nil` for a row of its own.
+    var base: InterlockRule?
+
+    /// The row, or `nil` after something was reported.
+    func row(_ reader: ConfigReader, id: String) -> InterlockRule? {
+        typealias Keys = InterlockKeys
+        let signalName = need(Keys.signal, base?.signal, reader)
+        let side = need(Keys.side, base?.side, reader)
+        let direction = need(Keys.direction, base?.direction, reader)
+        let condition = take(Keys.condition, base?.condition ?? .always, reader)
+        let action = take(Keys.action, base?.action ?? .trip, reader)
+        let reset = take(Keys.reset, base?.reset ?? .operator, reader)
+        let presence = take(Keys.presence, base?.presence ?? .required, reader)
+        let debounce = need(Keys.debounce, base?.debounce, reader)
+        let signal = signalName.flatMap { InterlockSignal.named($0) }
+        // Limits of another signal mean nothing for this one.
+        let old = base?.signal == signalName ? base : nil
+        let limits = Limits(reader, signal, old: old)
+        let time = reader.value(Keys.processSafetyTime)
+        let group = reader.value(Keys.group) ?? base?.group ?? "other"
+        let source = reader.value(Keys.source)
+        let timeSource = reader.value(Keys.timeSource)
+        guard let signal, let side, let direction, let condition, let action, let reset, let presence,
+            let debounce, let limits
+        else { return nil }
+        let rule = InterlockRule(
+            id: id, signal: signal.name, side: side, direction: direction, warn: limits.warn,
+            derate: limits.derate, trip: limits.trip, debounce: debounce, condition: condition,
+            action: action,
+            reset: reset, presence: presence, group: group,
+            processSafetyTime: time ?? base?.processSafetyTime,
+            source: source ?? (limits.isChanged ? "site" : base?.source) ?? "site",
+            timeSource: timeSource ?? (time != nil ? "site" : base?.timeSource) ?? "site", floor: base?.floor)
+        return InterlockOrder.isGood(rule, signal.unit, reader) ? rule : nil
+    }
+
+    /// What a table says of production: nothing where the row is not mandatory.
+    func floor(_ reader: ConfigReader, signal: InterlockSignal?) -> InterlockRule.Floor? {
+        let isMandatory = reader.value(InterlockKeys.isMandatory) ?? false
+        let trip = Limits.number("absolute_trip", reader, signal)
+        let derateEnd = Limits.number("absolute_derate_end", reader, signal)
+        let debounce = reader.value(InterlockKeys.floorDebounce)
+        guard isMandatory else { return nil }
+        guard let debounce else {
+            reader.refuse("absolute_debounce_ms", "is missing (required of a mandatory row)")
+            return nil
+        }
+        return InterlockRule.Floor(trip: trip, derateEnd: derateEnd, debounce: debounce)
+    }
+
+    private func need<Value>(_ key: ConfigKey<Value>, _ old: Value?, _ reader: ConfigReader) -> Value? {
+        if old == nil && !reader.has(key.name) {
+            reader.refuse(key.name, "is missing (required: \(key.allowed))")
+            return nil
+        }
+        return take(key, old, reader)
+    }
+
+    /// The key's value; without the key `old`; `nil` where the value is refused.
+    private func take<Value>(_ key: ConfigKey<Value>, _ old: Value?, _ reader: ConfigReader) -> Value? {
+        reader.has(key.name) ? reader.value(key) : old
+    }
+}
+
+/// The limits of a row, in its signal's own unit.
+private struct Limits {
+    var warn: Double?
+    var derate: InterlockRule.Derate?
+    var trip: Double?
+    /// Whether the file gave any of them.
+    var isChanged = false
+
+    /// - Returns: `nil` where the signal is not known or a limit is refused.
+    init?(_ reader: ConfigReader, _ signal: InterlockSignal?, old: InterlockRule?) {
+        guard let signal else {
+            // Which units they may have is not known: only keep them from being called unknown.
+            for unit in InterlockSignal.all.map(\.unit) {
+                for suffix in unit.suffixes {
+                    for name in ["warn", "derate", "trip"] { _ = reader.has("\(name)_\(suffix.text)") }
+                }
+            }
+            return nil
+        }
+        var isGood = true
+        var changes = 0
+        func take<Value>(
+            _ name: String, _ key: (InterlockLimitUnit) -> ConfigKey<Value>, _ old: Value?
+        ) -> Value? {
+            let given = signal.unit.suffixes.filter { reader.has("\(name)_\($0.text)") }
+            guard let first = given.first else { return old }
+            changes += 1
+            for other in given.dropFirst() {
+                reader.refuse(
+                    "\(name)_\(other.text)", "stands next to \(name)_\(first.text) (allowed: one of them)")
+                isGood = false
+            }
+            let value = reader.value(key(first))
+            if value == nil { isGood = false }
+            return value
+        }
+        warn = take("warn", { InterlockKeys.limit("warn", $0) }, old?.warn)
+        derate = take("derate", { InterlockKeys.derate($0) }, old?.derate)
+        trip = take("trip", { InterlockKeys.limit("trip", $0) }, old?.trip)
+        isChanged = changes > 0
+        if !isGood { return nil }
+    }
+
+    static func number(_ name: String, _ reader: ConfigReader, _ signal: InterlockSignal?) -> Double? {
+        var value: Double?
+        for suffix in signal?.unit.suffixes ?? [] {
+            value = reader.value(InterlockKeys.limit(name, suffix)) ?? value
+        }
+        return value
+    }
+}
+
+typealias InterlockLimitUnit = (text: String, divisor: Double, range: ClosedRange<Double>)
+
+/// Whether a row's limits follow one another on the dangerous side.
+enum InterlockOrder {
+    /// Says what is wrong with the order and gives `false`.
+    static func isGood(_ rule: InterlockRule, _ unit: InterlockSignal.Unit, _ reader: ConfigReader) -> Bool {
+        guard let problem = problem(rule, unit) else { return true }
+        let order = "derate from, derate to, trip must \(rule.side == .high ? "rise" : "fall")"
+        reader.refuse("\(problem.key)_\(unit.suffixes[0].text)", "row \(rule.id): \(problem.text); \(order)")
+        return false
+    }
+
+    private static func problem(
+        _ rule: InterlockRule, _ unit: InterlockSignal.Unit
+    ) -> (key: String, text: String)? {
+        func shown(_ value: Double) -> String {
+            unit.symbol.isEmpty ? ConfigText.shown(value) : "\(ConfigText.shown(value)) \(unit.symbol)"
+        }
+        let (warn, derate, trip) = (rule.warn, rule.derate, rule.trip)
+        if warn == nil && derate == nil && trip == nil {
+            return ("trip", "has no limit (required: one of warn, derate, trip)")
+        }
+        if let derate, derate.from == derate.to {
+            return ("derate", "derating from \(shown(derate.from)) to \(shown(derate.to)) has no width")
+        }
+        if let derate, rule.isBeyond(derate.from, derate.to) {
+            return ("derate", "derating runs backwards, from \(shown(derate.from)) to \(shown(derate.to))")
+        }
+        if let warn, let derate, rule.isBeyond(warn, derate.to) {
+            return ("warn", "warns at \(shown(warn)), after derating has ended at \(shown(derate.to))")
+        }
+        if let derate, let trip, rule.isBeyond(derate.to, trip) {
+            return ("trip", "trips at \(shown(trip)), before derating has ended at \(shown(derate.to))")
+        }
+        if let warn, let trip, !rule.isBeyond(trip, warn) {
+            return ("trip", "trips at \(shown(trip)), not after it warns at \(shown(warn))")
+        }
+        return nil
+    }
+}

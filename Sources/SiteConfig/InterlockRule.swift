@@ -1,0 +1,114 @@
+/// One interlock as a file says it: what is watched, its limits, what passing them does, who may clear it.
+///
+/// Limits are in the signal's own unit (`InterlockSignal.unit`); a ratio of 1 stands for 100 %.
+public struct InterlockRule: Sendable, Equatable {
+    /// On which side of a limit the danger lies; the limit itself is passed.
+    public enum Side: String, Sendable, CaseIterable { case high, low }
+
+    /// What the row derates, and which directions close while its signal cannot be read.
+    public enum Direction: String, Sendable, CaseIterable { case charge, discharge, both }
+
+    /// When the trip limit counts.
+    public enum Condition: String, Sendable, CaseIterable { case always, charging, discharging }
+
+    /// What passing the trip limit does, from the mildest to the strongest.
+    public enum Action: String, Sendable, CaseIterable {
+        case stop, trip
+        case emergencyStop = "emergency_stop"
+    }
+
+    /// The least role that may reset.
+    public enum Reset: String, Sendable, CaseIterable { case `operator`, service }
+
+    /// What a signal that was never seen means: the direction stays closed, or the row waits for a value.
+    public enum Presence: String, Sendable, CaseIterable {
+        case required
+        case ifSeen = "if_seen"
+    }
+
+    /// Full power at `from`, none at `to`.
+    public struct Derate: Sendable, Equatable {
+        public var from: Double
+        public var to: Double
+
+        public init(from: Double, to: Double) {
+            self.from = from
+            self.to = to
+        }
+    }
+
+    /// What a site in production cannot change.
+    public struct Floor: Sendable, Equatable {
+        /// The farthest the trip limit may be set.
+        public var trip: Double?
+        /// The farthest point at which derating must have left no power.
+        public var derateEnd: Double?
+        public var debounce: Duration
+
+        public init(trip: Double? = nil, derateEnd: Double? = nil, debounce: Duration) {
+            self.trip = trip
+            self.derateEnd = derateEnd
+            self.debounce = debounce
+        }
+    }
+
+    public var id: String
+    public var signal: String
+    public var side: Side
+    public var direction: Direction
+    public var warn: Double?
+    public var derate: Derate?
+    public var trip: Double?
+    /// How long the trip limit must be passed.
+    public var debounce: Duration
+    public var condition: Condition
+    public var action: Action
+    public var reset: Reset
+    public var presence: Presence
+    /// What belongs together on paper.
+    public var group: String
+    /// From cause to hazard; detection and reaction must take less than half of it.
+    public var processSafetyTime: Duration?
+    /// Where the limits come from.
+    public var source: String
+    /// Where the process safety time comes from.
+    public var timeSource: String
+    /// Not `nil`: the row is mandatory in production, and this is as far as it may be loosened.
+    public var floor: Floor?
+
+    /// Whether `value` lies farther on the dangerous side than `limit`.
+    func isBeyond(_ value: Double, _ limit: Double) -> Bool {
+        switch side {
+        case .high: value > limit
+        case .low: value < limit
+        }
+    }
+}
+
+/// The kind of cell, which gives the shipped table and the limits that no site may pass.
+public enum Chemistry: String, Sendable, CaseIterable {
+    /// Lithium iron phosphate.
+    case lfp
+    /// Lithium nickel manganese cobalt oxide.
+    case nmc
+
+    /// For people.
+    public var name: String {
+        switch self {
+        case .lfp: "lithium iron phosphate (LFP)"
+        case .nmc: "lithium nickel manganese cobalt oxide (NMC)"
+        }
+    }
+}
+
+/// The interlocks of a site.
+public struct InterlocksConfig: Sendable, Equatable {
+    public var chemistry: Chemistry
+    /// The site's own table; `nil` = the shipped one.
+    public var tableFile: String?
+    /// At most `limit`, identifiers unique, the site's own rows and changes included.
+    public var rules: [InterlockRule]
+
+    /// Most rows one table may have.
+    public static let limit = 48
+}

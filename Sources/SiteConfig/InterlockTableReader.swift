@@ -1,0 +1,157 @@
+/// The rows of a table's file, as `config/interlocks/lfp.yaml` shows one.
+public struct InterlockRules: Sendable, Equatable {
+    public var chemistry: Chemistry
+    public var rules: [InterlockRule]
+
+    public init(chemistry: Chemistry, rules: [InterlockRule]) {
+        self.chemistry = chemistry
+        self.rules = rules
+    }
+
+    /// The table that `tree` says, or everything that is wrong with it.
+    ///
+    /// - Parameter file: the name that errors carry.
+    public static func read(_ tree: ConfigNode, file: String) throws(ConfigErrors) -> InterlockRules {
+        try read(tree, file: file, for: nil, .simulation)
+    }
+
+    /// - Parameter chemistry: what the site says; `nil` where only the table is asked about.
+    static func read(
+        _ tree: ConfigNode, file: String, for chemistry: Chemistry?, _ mode: SiteConfig.Mode
+    ) throws(ConfigErrors) -> InterlockRules {
+        try ConfigReader.read(tree, file: file) { reader -> InterlockRules? in
+            let own = reader.value(InterlockKeys.tableChemistry)
+            if let own, let chemistry, own != chemistry {
+                reader.refuse(
+                    "chemistry", "\(own.rawValue) is not the site's chemistry, \(chemistry.rawValue)")
+            }
+            var names: [String: String] = [:]
+            let rules = reader.list("rows", count: 1...InterlocksConfig.limit) { reader, _ in
+                row(reader, &names, shipped: chemistry.map { InterlockRules.shipped(for: $0) }, mode)
+            }
+            if mode == .production, let chemistry {
+                MandatoryRows.refuseMissing(in: names, chemistry, reader, key: "rows")
+            }
+            return own.map { InterlockRules(chemistry: $0, rules: rules) }
+        }
+    }
+
+    private static func row(
+        _ reader: ConfigReader, _ names: inout [String: String], shipped: InterlockRules?,
+        _ mode: SiteConfig.Mode
+    ) -> InterlockRule? {
+        let rows = InterlockRowReader(base: nil)
+        guard let id = claimID(reader, &names) else { return nil }
+        var rule = rows.row(reader, id: id)
+        let signal = rule.flatMap { InterlockSignal.named($0.signal) }
+        let floor = signal == nil ? nil : rows.floor(reader, signal: signal)
+        if signal == nil {
+            for entry in reader.names where entry.hasPrefix("absolute_") || entry == "mandatory" {
+                _ = reader.has(entry)
+            }
+        }
+        guard let shipped else {
+            rule?.floor = floor
+            return rule
+        }
+        let law = shipped.rule(id)
+        // The document is copied with its floors; they stay what they were shipped as.
+        if let floor, floor != law?.floor {
+            reader.refuse(
+                "mandatory", "row \(id): what is mandatory and absolute is shipped; a site cannot set it")
+        }
+        rule?.floor = law?.floor
+        if mode == .production, let rule { MandatoryRows.check(rule, against: law, reader) }
+        return rule
+    }
+
+    /// The row's name, once; `nil` after something was reported.
+    static func claimID(_ reader: ConfigReader, _ names: inout [String: String]) -> String? {
+        if !reader.has("id") {
+            reader.refuse("id", "is missing (required: the row's name)")
+            reader.acceptAll()
+            return nil
+        }
+        guard let id = reader.value(InterlockKeys.id) else {
+            reader.acceptAll()
+            return nil
+        }
+        if let other = names.updateValue(reader.path, forKey: id) {
+            reader.refuse("id", "row \(id) is already in \(other)")
+        }
+        reader.label(id)
+        return id
+    }
+
+    public func rule(_ id: String) -> InterlockRule? { rules.first { $0.id == id } }
+}
+
+/// Reads the section `interlocks` of a site's file.
+struct InterlocksReader {
+    /// Gives the tree of a table's file; the path is as the site's file says it.
+    typealias Load = (String) throws(ConfigError) -> ConfigNode
+
+    var mode: SiteConfig.Mode?
+    var load: Load
+
+    func interlocks(_ reader: ConfigReader) -> InterlocksConfig? {
+        let chemistry = reader.value(InterlockKeys.chemistry)
+        let file = reader.value(InterlockKeys.table)
+        let table = chemistry.flatMap { self.table($0, file, reader) }
+        guard let chemistry, let table else {
+            _ = reader.has("rows")
+            return nil
+        }
+        let rules = changed(table, chemistry, reader)
+        if rules.count > InterlocksConfig.limit {
+            reader.refuse("rows", "make \(rules.count) rows, not at most \(InterlocksConfig.limit)")
+        }
+        return InterlocksConfig(chemistry: chemistry, tableFile: file, rules: rules)
+    }
+
+    private func table(_ chemistry: Chemistry, _ file: String?, _ reader: ConfigReader) -> InterlockRules? {
+        guard let file else { return reader.has("table") ? nil : InterlockRules.shipped(for: chemistry) }
+        let tree: ConfigNode
+        do throws(ConfigError) {
+            tree = try load(file)
+        } catch {
+            reader.refuse("table", "\(error)")
+            return nil
+        }
+        do throws(ConfigErrors) {
+            return try InterlockRules.read(tree, file: file, for: chemistry, mode ?? .simulation)
+        } catch {
+            reader.include(error)
+            return nil
+        }
+    }
+
+    /// The table with the site's own rows and changes.
+    private func changed(
+        _ table: InterlockRules, _ chemistry: Chemistry, _ reader: ConfigReader
+    ) -> [InterlockRule] {
+        var rules = table.rules
+        var names: [String: String] = [:]
+        _ = reader.list("rows", count: 0...InterlocksConfig.limit) { reader, _ -> Void? in
+            guard let id = InterlockRules.claimID(reader, &names) else { return nil }
+            let index = rules.firstIndex { $0.id == id }
+            let law = InterlockRules.shipped(for: chemistry).rule(id)
+            let isEnabled = reader.value(InterlockKeys.isEnabled)
+            if isEnabled == false {
+                reader.acceptAll()
+                if mode == .production, law?.floor != nil {
+                    reader.refuse(
+                        "enabled", "row \(id) is mandatory in mode production and cannot be disabled")
+                }
+                if let index { rules.remove(at: index) }
+                return ()
+            }
+            let base = index.map { rules[$0] }
+            guard let rule = InterlockRowReader(base: base).row(reader, id: id) else { return nil }
+            if mode == .production { MandatoryRows.check(rule, against: law, reader) }
+            if let index { rules[index] = rule } else { rules.append(rule) }
+            return ()
+        }
+        return rules
+    }
+}

@@ -1,0 +1,157 @@
+// The shipped tables are compiled in: what protects a site does not depend on finding a file at run time.
+// The documents config/interlocks/lfp.yaml and nmc.yaml say the same, row by row, for people to read and to
+// copy; a test reads them and compares. Change both.
+
+extension InterlockRules {
+    /// The table that holds where a site has none of its own.
+    public static func shipped(for chemistry: Chemistry) -> InterlockRules {
+        switch chemistry {
+        case .lfp: InterlockRules(chemistry: .lfp, rules: lfpCells + devices)
+        case .nmc: InterlockRules(chemistry: .nmc, rules: nmcCells + devices)
+        }
+    }
+
+    /// The rows that do not depend on the cell.
+    private static let devices: [InterlockRule] = [
+        InterlockRule(
+            id: "overcurrent_charge", signal: "charge_current_ratio", side: .high, direction: .charge,
+            warn: 1.05, derate: nil, trip: 1.1, debounce: .milliseconds(10000), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "current",
+            processSafetyTime: .milliseconds(30000),
+            source: "[P] 110 % of the BMS's own current limit for 10 s",
+            timeSource: "[P] thermal overload of 10 %: tens of seconds; a short circuit is the fuse's",
+            floor: .init(trip: 1.1, debounce: .milliseconds(10000))),
+        InterlockRule(
+            id: "overcurrent_discharge", signal: "discharge_current_ratio", side: .high,
+            direction: .discharge,
+            warn: 1.05, derate: nil, trip: 1.1, debounce: .milliseconds(10000), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "current",
+            processSafetyTime: .milliseconds(30000),
+            source: "[P] 110 % of the BMS's own current limit for 10 s",
+            timeSource: "[P] thermal overload of 10 %: tens of seconds; a short circuit is the fuse's",
+            floor: .init(trip: 1.1, debounce: .milliseconds(10000))),
+        InterlockRule(
+            id: "bms_alarm", signal: "battery_alarm", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 1, debounce: .milliseconds(0), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "devices",
+            processSafetyTime: .milliseconds(8000),
+            source: "any alarm bit of the BMS: it has opened, or is about to open, its contactors",
+            timeSource: "[P] common warning time of a BMS before it opens under load",
+            floor: .init(trip: 1, debounce: .milliseconds(500))),
+        InterlockRule(
+            id: "lost_bms", signal: "battery_silence", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 2, debounce: .milliseconds(0), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "devices",
+            processSafetyTime: .milliseconds(20000),
+            source:
+                "[P] twice the staleness budget (3 nominal periods and one cycle); power is zero after one budget",
+            timeSource: "[P] the BMS still protects the cells by itself",
+            floor: .init(trip: 2, debounce: .milliseconds(0))),
+        InterlockRule(
+            id: "lost_inverter", signal: "inverter_silence", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 2, debounce: .milliseconds(0), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "devices",
+            processSafetyTime: .milliseconds(30000),
+            source: "[P] twice the staleness budget (3 nominal periods and one cycle)",
+            timeSource:
+                "[P] the inverter reverts to zero by itself after reversion_s; the BMS still protects the cells",
+            floor: .init(trip: 2, debounce: .milliseconds(0))),
+        InterlockRule(
+            id: "inverter_fault", signal: "inverter_fault", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 1, debounce: .milliseconds(200), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "devices",
+            processSafetyTime: .milliseconds(8000),
+            source: "the inverter's own fault state",
+            timeSource: "[P] the inverter has stopped its power by itself",
+            floor: nil),
+        InterlockRule(
+            id: "not_following", signal: "actuation_error", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 0.1, debounce: .milliseconds(2000), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "devices",
+            processSafetyTime: .milliseconds(16000),
+            source: "[P] measured power stays 10 % of the rating away from what was asked",
+            timeSource:
+                "[P] the BMS still protects the cells; where the inverter does not obey, only its reversion or open contacts end the power",
+            floor: .init(trip: 0.2, debounce: .milliseconds(5000))),
+        InterlockRule(
+            id: "bms_warning", signal: "battery_warning", side: .high, direction: .both,
+            warn: 1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
+            action: .trip, reset: .operator, presence: .ifSeen, group: "devices", processSafetyTime: nil,
+            source: "any warning bit of the BMS; it only warns",
+            timeSource: "none: it only warns",
+            floor: nil),
+        InterlockRule(
+            id: "inverter_event", signal: "inverter_event", side: .high, direction: .both,
+            warn: 1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
+            action: .trip, reset: .operator, presence: .ifSeen, group: "devices", processSafetyTime: nil,
+            source: "any event bit of the inverter; it only warns",
+            timeSource: "none: it only warns",
+            floor: nil),
+        InterlockRule(
+            id: "overcurrent_fast_charge", signal: "charge_load", side: .high, direction: .charge,
+            warn: nil, derate: nil, trip: 1.5, debounce: .milliseconds(500), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "current",
+            processSafetyTime: .milliseconds(8000),
+            source: "[P] 150 % of the unit's rated current for 0.5 s",
+            timeSource: "[P] overload of half: seconds; a short circuit is the fuse's",
+            floor: .init(trip: 1.5, debounce: .milliseconds(1000))),
+        InterlockRule(
+            id: "overcurrent_fast_discharge", signal: "discharge_load", side: .high, direction: .discharge,
+            warn: nil, derate: nil, trip: 1.5, debounce: .milliseconds(500), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "current",
+            processSafetyTime: .milliseconds(8000),
+            source: "[P] 150 % of the unit's rated current for 0.5 s",
+            timeSource: "[P] overload of half: seconds; a short circuit is the fuse's",
+            floor: .init(trip: 1.5, debounce: .milliseconds(1000))),
+        InterlockRule(
+            id: "pack_overvoltage", signal: "charge_voltage_ratio", side: .high, direction: .charge,
+            warn: 1.01, derate: .init(from: 1, to: 1.02), trip: 1.03, debounce: .milliseconds(10000),
+            condition: .always,
+            action: .trip, reset: .operator, presence: .ifSeen, group: "pack",
+            processSafetyTime: .milliseconds(60000),
+            source:
+                "[P] the BMS's own charge voltage limit is a target that a full battery reaches; a trip only well past it",
+            timeSource: "[P] each cell has its own rows",
+            floor: nil),
+        InterlockRule(
+            id: "pack_undervoltage", signal: "discharge_voltage_ratio", side: .low, direction: .discharge,
+            warn: 0.99, derate: .init(from: 1, to: 0.98), trip: 0.97, debounce: .milliseconds(10000),
+            condition: .always,
+            action: .trip, reset: .operator, presence: .ifSeen, group: "pack",
+            processSafetyTime: .milliseconds(60000),
+            source:
+                "[P] the BMS's own discharge voltage limit is a target that an empty battery reaches; a trip only well past it",
+            timeSource: "[P] each cell has its own rows",
+            floor: nil),
+        InterlockRule(
+            id: "insulation", signal: "insulation", side: .low, direction: .both,
+            warn: 500, derate: nil, trip: 100, debounce: .milliseconds(5000), condition: .always,
+            action: .trip, reset: .service, presence: .ifSeen, group: "insulation",
+            processSafetyTime: .milliseconds(60000),
+            source: "[R] 500 and 100 Ω/V: LV and ISO 6469",
+            timeSource: "[P] a first fault of an insulated battery; the second is the fuse's",
+            floor: nil),
+        InterlockRule(
+            id: "temperature_rise", signal: "temperature_rise", side: .high, direction: .both,
+            warn: 0.1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "thermal", processSafetyTime: nil,
+            source: "[P] a rise alone only warns: a sensor may jump",
+            timeSource: "none: it only warns",
+            floor: nil),
+        InterlockRule(
+            id: "temperature_rise_fast", signal: "temperature_rise_fast", side: .high, direction: .both,
+            warn: 1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "thermal", processSafetyTime: nil,
+            source: "[V-sec] 1 K/s: GB 38031-2025; alone it only warns [P]",
+            timeSource: "none: it only warns",
+            floor: nil),
+        InterlockRule(
+            id: "thermal_runaway", signal: "thermal_runaway", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 1, debounce: .milliseconds(3000), condition: .always,
+            action: .trip, reset: .service, presence: .required, group: "thermal",
+            processSafetyTime: .milliseconds(60000),
+            source: "[V-sec] heat or a falling cell together with 1 K/s for 3 s: GB 38031-2025",
+            timeSource: "[P] zero power feeds it no further and does not stop it",
+            floor: nil),
+    ]
+}

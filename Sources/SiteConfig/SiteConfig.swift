@@ -1,0 +1,164 @@
+import Quantities
+
+/// Everything a site's configuration file says, checked: every value is inside its range and has its unit.
+public struct SiteConfig: Sendable, Equatable {
+    /// How much trust the site's surroundings deserve. Safety rules may be loosened only outside
+    /// `production`.
+    public enum Mode: String, Sendable, CaseIterable {
+        case simulation, hil
+        case gridSimulation = "grid_simulation"
+        case production
+    }
+
+    public var siteID: String
+    public var mode: Mode
+    public var control: ControlConfig
+    public var gridIntegration: GridIntegrationConfig
+    /// The meter at the point of connection; it also measures frequency.
+    public var gridMeter: GridMeterConfig?
+    /// 1 … 64 units, identifiers unique.
+    public var units: [UnitConfig]
+    public var paths: PathConfig
+    public var interlocks: InterlocksConfig
+    /// What may flow at the point of connection; always there in `production`.
+    public var limits: SiteLimitsConfig?
+}
+
+/// What may flow at the point of connection, whatever is asked.
+public struct SiteLimitsConfig: Sendable, Equatable {
+    /// A magnitude.
+    public var importLimit: Watts
+    /// A magnitude.
+    public var exportLimit: Watts
+    /// The most that everything else behind the meter draws; held back while the meter is stale.
+    public var siteLoadMax: Watts
+}
+
+/// The cycle and what its outputs may do.
+public struct ControlConfig: Sendable, Equatable {
+    /// 1 ms … 1 s.
+    public var period: Duration
+    /// How long an output holds without a fresh decision: 60 … 500 ms.
+    public var outputGrace: Duration
+    /// SCHED_FIFO priority of the cycle, 1 … 90; bus threads run one below.
+    public var realtimePriority: Int
+    /// The processor the cycle is bound to; `nil` = any.
+    public var cpu: Int?
+    /// How long every permissive must have been seen good before a unit runs.
+    public var enterService: Duration
+    /// Power asked for without any other request; positive = discharge.
+    public var basePoint: Watts
+    /// Most the site's asked power may change; it never delays a safety action.
+    public var rampRate: WattsPerSecond
+}
+
+/// The grid the site works on and its droop.
+public struct GridIntegrationConfig: Sendable, Equatable {
+    /// Where the grid's frequency comes from.
+    public enum FrequencySource: String, Sendable, CaseIterable {
+        /// Nothing measures it; only in `Mode.simulation`.
+        case simulated
+        case meter
+    }
+
+    public var frequencySource: FrequencySource
+    /// 50 or 60 Hz.
+    public var nominalFrequency: Hertz
+    public var droop: DroopConfig
+    /// Longest use of the last response without a fresh frequency.
+    public var frequencyStale: Duration
+}
+
+public struct DroopConfig: Sendable, Equatable {
+    /// The lower edge of the deadband; belongs to the inside.
+    public var deadbandLow: Hertz
+    /// The upper edge of the deadband; belongs to the inside.
+    public var deadbandHigh: Hertz
+    /// Share of nominal frequency that asks for full power, for example 5 %.
+    public var droop: Fraction
+}
+
+/// Where a Modbus device is reached.
+public enum ModbusEndpoint: Sendable, Equatable, Hashable {
+    case tcp(host: String, port: UInt16)
+    case serial(device: String, line: SerialLine)
+}
+
+public struct SerialLine: Sendable, Equatable, Hashable {
+    public enum Parity: String, Sendable, CaseIterable { case none, even, odd }
+    /// Bits per second.
+    public var baud: Int
+    public var parity: Parity
+    /// 1 or 2.
+    public var stopBits: Int
+
+    public init(baud: Int, parity: Parity, stopBits: Int) {
+        self.baud = baud
+        self.parity = parity
+        self.stopBits = stopBits
+    }
+}
+
+public struct ModbusConfig: Sendable, Equatable {
+    public var endpoint: ModbusEndpoint
+    /// 1 … 247 (255 is allowed on TCP).
+    public var unitID: UInt8
+    /// Nominal time between two readings of the device's values.
+    public var poll: Duration
+    /// Longest wait for an answer.
+    public var timeout: Duration
+}
+
+public struct GridMeterConfig: Sendable, Equatable {
+    public var modbus: ModbusConfig
+}
+
+/// How CAN frames reach us.
+public enum CANTransportConfig: Sendable, Equatable, Hashable {
+    case socketCAN(interface: String)
+    /// We connect.
+    case cannelloni(host: String, port: UInt16)
+    /// We accept one peer at a time.
+    case cannelloniListen(host: String, port: UInt16)
+    case slcan(device: String)
+}
+
+public struct BatteryConfig: Sendable, Equatable {
+    public var transport: CANTransportConfig
+    /// Nominal period of the BMS's frames; staleness is judged by it.
+    public var period: Duration
+    /// 0.01 V (Pylontech, Victron, SMA) or 0.1 V (Sol-Ark V1.3, "CAN Hybrid V1.0", Luxpower-HV) per bit of
+    /// frame 0x356.
+    public var packVoltageResolution: Volts
+}
+
+public struct UnitConfig: Sendable, Equatable {
+    public var id: String
+    public var campusID: String
+    public var capacity: WattHours
+    /// Largest magnitude of charge and discharge power.
+    public var maxPower: Watts
+    /// Discharging stops here.
+    public var minStateOfCharge: Fraction
+    /// Charging stops here.
+    public var maxStateOfCharge: Fraction
+    public var battery: BatteryConfig
+    public var inverter: ModbusConfig
+    /// After this time without a rewrite the inverter goes to zero by itself (SunSpec 704 `WSetRvrtTms`);
+    /// whole seconds.
+    public var reversion: Duration
+    /// From a setpoint's arrival at the inverter to that power at its terminals, as its maker declares or as
+    /// measured.
+    public var response: Duration
+    /// From the command to open contacts, where we drive them; `nil` = the battery owns its contactors.
+    public var contactorOpening: Duration?
+
+    /// From a new setpoint to the power it asks for, with 1 s for the way there and back.
+    public var followTime: Duration { response + .seconds(1) }
+}
+
+public struct PathConfig: Sendable, Equatable {
+    /// Latched trips and the spool live here.
+    public var stateDirectory: String
+    public var controlSocket: String
+}

@@ -1,0 +1,196 @@
+import Quantities
+
+/// Every key of a site's file, in one table: the reader takes them from here, and so does
+/// `SiteConfig.reference`.
+enum SiteKeys {
+    static let siteID = ConfigKey.identifier(
+        "id", .computed("the first unit's campus_id"), "the site's name in logs and reports")
+
+    enum Limits {
+        static let importLimit = limit(
+            "import_limit_kw", "none; required in production", "most power drawn from the grid")
+        static let exportLimit = limit(
+            "export_limit_kw", "none; required in production", "most power fed into the grid")
+        static let siteLoadMax = limit(
+            "site_load_max_kw", "0", "most that all else behind the meter draws")
+
+        private static func limit(_ name: String, _ without: String, _ note: String) -> ConfigKey<Watts> {
+            ConfigKey.number(
+                name, 0...6_400_000, "kW", .computed(without), note, as: Watts.kilowatts)
+        }
+    }
+
+    static let mode = ConfigKey<SiteConfig.Mode>.choice(
+        "mode", .required, "how much trust the surroundings deserve")
+
+    enum Control {
+        static let period = ConfigKey.whole(
+            "period_ms", 1...1_000, "ms", .fixed(20), "length of the control cycle", as: milliseconds)
+        static let outputGrace = ConfigKey.whole(
+            "output_grace_ms", 60...500, "ms", .computed("5 periods, within 60 … 500"),
+            "how long an output holds without a fresh decision; at least 2 periods", as: milliseconds)
+        static let realtimePriority = ConfigKey.whole(
+            "realtime_priority", 1...90, "", .fixed(50),
+            "SCHED_FIFO priority of the cycle; buses run one below"
+        ) { $0 }
+        static let cpu = ConfigKey<Int?>(
+            "cpu", allowed: "none or 0 … 1023", .fixed(nil), shown: "none",
+            "the processor that the cycle is bound to"
+        ) { (node) throws(ConfigComplaint) in
+            let allowed = "none or 0 … 1023"
+            if try node.text(allowed) == "none" { return nil }
+            let number = try node.number(in: 0...1_023, allowed)
+            guard let cpu = Int(exactly: number) else {
+                throw ConfigComplaint("is not a whole number (allowed: \(allowed))", at: node.position)
+            }
+            return cpu
+        }
+        static let enterService = ConfigKey.number(
+            "enter_service_s", 0...1_000, "s", .computed("300; 2 in simulation"),
+            "how long all must be well before a unit runs", as: seconds)
+        static let basePoint = ConfigKey.number(
+            "base_point_kw", -6_400_000...6_400_000, "kW", .fixed(0),
+            "power without any other request; positive = discharge; within the units' total",
+            as: Watts.kilowatts)
+        static let rampRate = ConfigKey.number(
+            "ramp_kw_per_s", 0.1...6_400_000, "kW/s", .computed("the units' total power in one second"),
+            "most the asked power may change; never delays a safety action"
+        ) { WattsPerSecond($0 * 1_000) }
+    }
+
+    enum Grid {
+        static let mode = ConfigKey<Void>.choice(
+            "mode", [("simulation", ())], .computed("none"),
+            "the seed's word for the source of grid data; posoco and pmu are not there yet")
+        static let frequencySource = ConfigKey<GridIntegrationConfig.FrequencySource>.choice(
+            "frequency_source", .computed("meter; simulated in simulation without a grid_meter"),
+            "simulated: nothing is measured (simulation only); meter: the grid_meter")
+        static let scadaEnabled = ConfigKey<Void>.choice(
+            "scada_enabled", [("false", ())], .fixed("false"), "SCADA is not there yet")
+        static let nominalFrequency = ConfigKey.oneOf(
+            "nominal_frequency_hz", [50, 60], "Hz", .fixed(50), "the grid's frequency"
+        ) { Hertz($0) }
+        static let frequencyStale = ConfigKey.whole(
+            "frequency_stale_ms", 40...10_000, "ms", .fixed(500),
+            "longest use of the last response without a fresh frequency", as: milliseconds)
+        static let droop = ConfigKey.number(
+            "droop_percent", 2...12, "%", .fixed(5), "share of nominal frequency that asks for full power",
+            as: Fraction.percent)
+        static let deadband = ConfigKey<(low: Hertz, high: Hertz)>(
+            "deadband_hz", allowed: deadbandAllowed, .computed("nominal - 0.03, nominal + 0.03"),
+            "no response inside; the edges belong to the inside", parse: parseDeadband)
+    }
+
+    enum Bus {
+        static let host = ConfigKey.host("host", .computed("none"), "Modbus TCP: where the device is reached")
+        static let port = ConfigKey.whole("port", 1...65_535, "", .fixed(502), "Modbus TCP: the port") {
+            UInt16(clamping: $0)
+        }
+        static let device = ConfigKey.path("device", .computed("none"), "Modbus RTU: the serial port")
+        static let baud = ConfigKey.oneOf(
+            "baud", [1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 57_600, 115_200, 230_400], "bit/s",
+            .fixed(19_200), "Modbus RTU: speed of the line"
+        ) { Int($0) }
+        static let parity = ConfigKey<SerialLine.Parity>.choice(
+            "parity", .fixed("none"), "Modbus RTU: parity")
+        static let stopBits = ConfigKey.oneOf("stop_bits", [1, 2], "", .fixed(1), "Modbus RTU: stop bits") {
+            Int($0)
+        }
+        static let unitIDOnTCP = ConfigKey<UInt8>(
+            "unit_id", allowed: "1 … 247 or 255", .fixed(1), shown: "1; required with device",
+            "Modbus unit identifier; 255 on TCP only"
+        ) { (node) throws(ConfigComplaint) in
+            let (number, text) = try node.number("1 … 247 or 255")
+            guard let id = UInt8(exactly: number), (1...247).contains(id) || id == 255 else {
+                throw ConfigComplaint(
+                    "\(ConfigText.shown(text)) is outside 1 … 247 or 255", at: node.position)
+            }
+            return id
+        }
+        static let unitIDOnSerial = ConfigKey.whole(
+            "unit_id", 1...247, "", .required, "Modbus unit identifier"
+        ) {
+            UInt8(clamping: $0)
+        }
+        static let poll = ConfigKey.whole(
+            "poll_ms", 10...60_000, "ms", .fixed(100), "time between two readings of the device",
+            as: milliseconds)
+        static let timeout = ConfigKey.whole(
+            "timeout_ms", 10...10_000, "ms", .fixed(250), "longest wait for an answer", as: milliseconds)
+    }
+
+    enum Unit {
+        static let id = ConfigKey.identifier("id", .required, "the unit's name; once in the file")
+        static let campusID = ConfigKey.identifier("campus_id", .required, "the campus it belongs to")
+        static let capacity = ConfigKey.number(
+            "capacity_kwh", 1...1_000_000, "kWh", .required, "usable energy", as: WattHours.kilowattHours)
+        static let maxPower = ConfigKey.number(
+            "max_power_kw", 1...100_000, "kW", .required, "largest charge and discharge power",
+            as: Watts.kilowatts)
+        static let minStateOfCharge = ConfigKey.number(
+            "min_soc_percent", 0...100, "%", .fixed(10), "discharging stops here; below max_soc_percent",
+            as: Fraction.percent)
+        static let maxStateOfCharge = ConfigKey.number(
+            "max_soc_percent", 0...100, "%", .fixed(90), "charging stops here", as: Fraction.percent)
+        static let reversion = ConfigKey.whole(
+            "reversion_s", 1...3_600, "s", .fixed(10),
+            "the inverter goes to zero by itself after this silence"
+        ) { Duration.seconds($0) }
+        static let response = ConfigKey.whole(
+            "response_ms", 0...60_000, "ms", .fixed(1_000),
+            "from a setpoint's arrival at the inverter to that power", as: milliseconds)
+        static let contactorOpening = ConfigKey.whole(
+            "contactor_open_ms", 1...10_000, "ms", .computed("none: the battery owns its contactors"),
+            "from the command to open contacts", as: milliseconds)
+    }
+
+    enum Battery {
+        static let transport = ConfigKey<CANTransportConfig>.text(
+            "transport", allowed: CANTransportConfig.forms, .required, "how CAN frames reach us"
+        ) { CANTransportConfig($0) }
+        static let period = ConfigKey.whole(
+            "period_ms", 10...10_000, "ms", .fixed(1_000),
+            "period of the BMS's frames; staleness is judged by it",
+            as: milliseconds)
+        static let packVoltageResolution = ConfigKey.oneOf(
+            "pack_voltage_resolution_v", [0.01, 0.1], "V", .fixed(0.01),
+            "of frame 0x356; 0.1 for Sol-Ark V1.3, CAN Hybrid V1.0, Luxpower-HV"
+        ) { Volts($0) }
+    }
+
+    enum Paths {
+        static let stateDirectory = ConfigKey.path(
+            "state_directory", .fixed("/var/lib/ballast"), "latched trips and the spool")
+        // The kernel's limit for the address of a Unix socket is 108 bytes with its end.
+        static let controlSocket = ConfigKey.path(
+            "control_socket", limit: 107, .fixed("/run/ballast/control.sock"), "where ballastctl asks")
+    }
+
+    private static let milliseconds: @Sendable (Int) -> Duration = { .milliseconds($0) }
+    private static let seconds: @Sendable (Double) -> Duration = { .nanoseconds(Int64(($0 * 1e9).rounded())) }
+    private static let deadbandAllowed =
+        "[low, high] around nominal, at most 1 Hz away, at most 3 decimals, in Hz"
+
+    private static let parseDeadband:
+        @Sendable (ConfigNode) throws(ConfigComplaint) -> (low: Hertz, high: Hertz) = {
+            (node) throws(ConfigComplaint) in
+            guard case .sequence(let edges) = node.content, edges.count == 2 else {
+                throw ConfigComplaint("expected two numbers (allowed: \(deadbandAllowed))", at: node.position)
+            }
+            return (low: try edge(edges[0]), high: try edge(edges[1]))
+        }
+
+    private static func edge(_ node: ConfigNode) throws(ConfigComplaint) -> Hertz {
+        let (number, text) = try node.number(deadbandAllowed)
+        let shown = ConfigText.shown(text)
+        if !(49...61).contains(number) {
+            throw ConfigComplaint("\(shown) is outside 49 … 61 Hz", at: node.position)
+        }
+        // Both sides are the nearest double of a decimal fraction: equal if there are no more than three
+        // decimals.
+        if (number * 1_000).rounded() / 1_000 != number {
+            throw ConfigComplaint("\(shown) has more than 3 decimals", at: node.position)
+        }
+        return Hertz(number)
+    }
+}

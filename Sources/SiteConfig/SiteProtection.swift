@@ -1,0 +1,58 @@
+import Quantities
+
+/// What only the whole site can tell: whether it is safe in time, and what production asks of it.
+enum SiteProtection {
+    static func check(_ site: SiteConfig, _ reader: ConfigReader) {
+        checkSignals(site, reader)
+        checkTimes(site, reader)
+        if site.mode == .production { checkHosts(site, reader) }
+    }
+
+    /// A row on a signal that nobody measures would close its direction for ever.
+    private static func checkSignals(_ site: SiteConfig, _ reader: ConfigReader) {
+        for rule in site.interlocks.rules where InterlockSignal.named(rule.signal)?.device == .input {
+            for unit in site.units {
+                reader.refuse("interlocks", "row \(rule.id): unit \(unit.id) has no \(rule.signal)")
+            }
+        }
+    }
+
+    private static func checkTimes(_ site: SiteConfig, _ reader: ConfigReader) {
+        for time in site.timesToSafe where !time.isMet {
+            guard let limit = time.limit else { continue }
+            reader.refuse(
+                "bess_units",
+                "unit \(time.unit), row \(time.rule): zero power takes up to \(milliseconds(time.total)), more than"
+                    + " \(milliseconds(limit)), half of its process safety time (\(time.explanation))")
+        }
+    }
+
+    private static func milliseconds(_ time: Duration) -> String { "\(Int(time.milliseconds)) ms" }
+
+    /// A name needs a name server: one more thing that can fail or lie between the controller and its plant.
+    private static func checkHosts(_ site: SiteConfig, _ reader: ConfigReader) {
+        var hosts: [(key: String, host: String)] = []
+        func add(_ key: String, _ endpoint: ModbusEndpoint) {
+            if case .tcp(let host, _) = endpoint { hosts.append((key, host)) }
+        }
+        if let meter = site.gridMeter { add("grid_meter", meter.modbus.endpoint) }
+        for unit in site.units {
+            add("bess_units", unit.inverter.endpoint)
+            switch unit.battery.transport {
+            case .cannelloni(let host, _), .cannelloniListen(let host, _): hosts.append(("bess_units", host))
+            case .socketCAN, .slcan: break
+            }
+        }
+        for (key, host) in hosts where !isIPv4(host) {
+            reader.refuse(
+                key, "\(ConfigText.quoted(host)) is a name (mode production takes IPv4 addresses only)")
+        }
+    }
+
+    static func isIPv4(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        // Written back, to refuse `010` and `+1`.
+        return parts.count == 4
+            && parts.allSatisfy { part in UInt8(part).map { String($0) == part } ?? false }
+    }
+}

@@ -1,0 +1,221 @@
+import Quantities
+
+extension SiteConfig {
+    /// The checked configuration that `tree` says, or everything that is wrong with it.
+    ///
+    /// - Parameters:
+    ///   - file: the name that errors carry.
+    ///   - load: gives the interlock table that the file names; without it such a file is refused.
+    public static func read(
+        _ tree: ConfigNode, file: String,
+        table load: @escaping (String) throws(ConfigError) -> ConfigNode = refuseTable
+    ) throws(ConfigErrors) -> SiteConfig {
+        var site = SiteReader(load: load)
+        return try ConfigReader.read(tree, file: file) { site.site($0) }
+    }
+
+    /// No table can be read.
+    public static func refuseTable(_ path: String) throws(ConfigError) -> ConfigNode {
+        throw ConfigError(
+            file: path, position: ConfigPosition(line: 1, column: 1), key: "",
+            message: "other files are not read here")
+    }
+}
+
+/// Reads the sections, and checks what no single key can tell.
+struct SiteReader {
+    private var unitPaths: [String: String] = [:]
+    private var buses = BusRegister()
+    private let load: InterlocksReader.Load
+
+    init(load: @escaping InterlocksReader.Load) { self.load = load }
+
+    mutating func site(_ reader: ConfigReader) -> SiteConfig? {
+        let mode = reader.value(SiteKeys.mode)
+        let hasMeter = reader.has("grid_meter")
+        let meter = hasMeter ? reader.section("grid_meter") { self.meter($0) } : nil
+        let units = reader.list("bess_units", count: 1...64) { unit($0, index: $1, mode: mode) }
+        let control = reader.section("control") { Self.control($0, mode: mode, units: units) }
+        let grid = reader.section("grid_integration") { Self.grid($0, mode: mode, hasMeter: hasMeter) }
+        let (siteID, limits) = Self.identity(reader, mode: mode)
+        let paths = reader.section("paths") { Self.paths($0) }
+        let interlocks = reader.section("interlocks") {
+            InterlocksReader(mode: mode, load: load).interlocks($0)
+        }
+        SeedSections.check(reader)
+        guard let mode, let control, let grid, let paths, let interlocks else { return nil }
+        let site = SiteConfig(
+            siteID: siteID ?? units.first?.campusID ?? "site", mode: mode, control: control,
+            gridIntegration: grid, gridMeter: meter, units: units, paths: paths, interlocks: interlocks,
+            limits: limits)
+        SiteProtection.check(site, reader)
+        return site
+    }
+
+    private static func identity(
+        _ reader: ConfigReader, mode: SiteConfig.Mode?
+    ) -> (String?, SiteLimitsConfig?) {
+        typealias Keys = SiteKeys.Limits
+        var id: String?
+        let limits = reader.section("site") { reader -> SiteLimitsConfig? in
+            id = reader.value(SiteKeys.siteID)
+            let importLimit = reader.value(Keys.importLimit)
+            let exportLimit = reader.value(Keys.exportLimit)
+            let load = reader.value(Keys.siteLoadMax)
+            let isAsked =
+                mode == .production || ["import", "export"].contains { reader.has("\($0)_limit_kw") }
+            for key in [Keys.importLimit, Keys.exportLimit] where isAsked && !reader.has(key.name) {
+                let when = mode == .production ? "in mode production" : "with the other limit"
+                reader.refuse(key.name, "is missing (required \(when): \(key.allowed))")
+            }
+            guard let importLimit, let exportLimit else { return nil }
+            return SiteLimitsConfig(
+                importLimit: importLimit, exportLimit: exportLimit, siteLoadMax: load ?? .zero)
+        }
+        return (id, limits)
+    }
+
+    private static func control(
+        _ reader: ConfigReader, mode: SiteConfig.Mode?, units: [UnitConfig]
+    ) -> ControlConfig? {
+        typealias Keys = SiteKeys.Control
+        let total = units.reduce(Watts.zero) { $0 + $1.maxPower }
+        let period = reader.value(Keys.period)
+        let grace =
+            reader.value(Keys.outputGrace)
+            ?? period.map { min(max($0 * 5, .milliseconds(60)), .milliseconds(500)) }
+        let priority = reader.value(Keys.realtimePriority)
+        let cpu = reader.value(Keys.cpu)
+        let enterService = reader.value(Keys.enterService) ?? .seconds(mode == .simulation ? 2 : 300)
+        let basePoint = reader.value(Keys.basePoint)
+        let rampRate = reader.value(Keys.rampRate) ?? WattsPerSecond(total.value)
+        guard let period, let grace, let priority, let cpu, let basePoint else { return nil }
+        if grace < period * 2 {
+            reader.refuse(
+                "output_grace_ms",
+                "\(Int(grace.milliseconds)) ms is less than two periods of \(Int(period.milliseconds)) ms")
+        }
+        if !units.isEmpty && basePoint.magnitude > total {
+            let limit = ConfigText.shown(total.kilowatts)
+            reader.refuse(
+                "base_point_kw",
+                "\(ConfigText.shown(basePoint.kilowatts)) is outside the units' total of"
+                    + " -\(limit) … \(limit) kW"
+            )
+        }
+        return ControlConfig(
+            period: period, outputGrace: grace, realtimePriority: priority, cpu: cpu,
+            enterService: enterService, basePoint: basePoint, rampRate: rampRate)
+    }
+
+    private static func grid(
+        _ reader: ConfigReader, mode: SiteConfig.Mode?, hasMeter: Bool
+    ) -> GridIntegrationConfig? {
+        typealias Keys = SiteKeys.Grid
+        let isSimulated = reader.value(Keys.mode) != nil
+        if isSimulated && mode == .production {
+            reader.refuse("mode", "simulation is not allowed where the file's mode is production")
+        }
+        _ = reader.value(Keys.scadaEnabled)
+        let source =
+            reader.value(Keys.frequencySource) ?? (mode == .simulation && !hasMeter ? .simulated : .meter)
+        switch source {
+        case .meter:
+            if !hasMeter && mode != nil {
+                reader.refuse("frequency_source", "meter needs the section grid_meter")
+            }
+        case .simulated:
+            if let mode, mode != .simulation {
+                reader.refuse("frequency_source", "simulated is not allowed in mode \(mode.rawValue)")
+            }
+        }
+        let nominal = reader.value(Keys.nominalFrequency)
+        let stale = reader.value(Keys.frequencyStale)
+        let droop = reader.section("droop_settings") { Self.droop($0, nominal: nominal) }
+        guard let nominal, let stale, let droop else { return nil }
+        return GridIntegrationConfig(
+            frequencySource: source, nominalFrequency: nominal, droop: droop, frequencyStale: stale)
+    }
+
+    private static func droop(_ reader: ConfigReader, nominal: Hertz?) -> DroopConfig? {
+        let edges = reader.value(SiteKeys.Grid.deadband)
+        let droop = reader.value(SiteKeys.Grid.droop)
+        guard let nominal, let droop else { return nil }
+        // Divided, so that the default is the same double as 49.97 in a file.
+        let low = edges?.low ?? Hertz((nominal.value * 1_000 - 30) / 1_000)
+        let high = edges?.high ?? Hertz((nominal.value * 1_000 + 30) / 1_000)
+        let isAround = low < nominal && nominal < high
+        if !isAround || low < nominal - Hertz(1) || nominal + Hertz(1) < high {
+            let name = ConfigText.shown(nominal.value)
+            reader.refuse(
+                "deadband_hz",
+                "[\(ConfigText.shown(low.value)), \(ConfigText.shown(high.value))] must hold nominal"
+                    + " \(name) Hz between its edges, each at most 1 Hz away")
+        }
+        return DroopConfig(deadbandLow: low, deadbandHigh: high, droop: droop)
+    }
+
+    private mutating func meter(_ reader: ConfigReader) -> GridMeterConfig? {
+        buses.modbus(reader).map { GridMeterConfig(modbus: $0) }
+    }
+
+    private mutating func unit(_ reader: ConfigReader, index: Int, mode: SiteConfig.Mode?) -> UnitConfig? {
+        typealias Keys = SiteKeys.Unit
+        let id = reader.value(Keys.id)
+        if let id, let other = unitPaths.updateValue(reader.path, forKey: id) {
+            reader.refuse("id", "\(ConfigText.quoted(id)) is already the id of \(other)")
+        }
+        let campusID = reader.value(Keys.campusID)
+        let capacity = reader.value(Keys.capacity)
+        let maxPower = reader.value(Keys.maxPower)
+        let minCharge = reader.value(Keys.minStateOfCharge)
+        let maxCharge = reader.value(Keys.maxStateOfCharge)
+        if let minCharge, let maxCharge, minCharge >= maxCharge {
+            reader.refuse("min_soc_percent", "must be below max_soc_percent")
+        }
+        let battery = battery(reader, index: index, mode: mode)
+        let inverter = buses.modbus(reader)
+        let reversion = reader.value(Keys.reversion)
+        let response = reader.value(Keys.response)
+        let contactorOpening = reader.value(Keys.contactorOpening)
+        guard let id, let campusID, let capacity, let maxPower, let minCharge, let maxCharge, let battery,
+            let inverter, let reversion, let response
+        else { return nil }
+        return UnitConfig(
+            id: id, campusID: campusID, capacity: capacity, maxPower: maxPower, minStateOfCharge: minCharge,
+            maxStateOfCharge: maxCharge, battery: battery, inverter: inverter, reversion: reversion,
+            response: response, contactorOpening: contactorOpening)
+    }
+
+    private mutating func battery(
+        _ reader: ConfigReader, index: Int, mode: SiteConfig.Mode?
+    ) -> BatteryConfig? {
+        guard reader.has("bms") else {
+            if let mode, mode != .simulation {
+                reader.refuse("bms", "is missing (required in mode \(mode.rawValue))")
+                return nil
+            }
+            // The simulator's first BMS listens on 20001, its second on 20002 …
+            let transport = CANTransportConfig.cannelloni(
+                host: "127.0.0.1", port: UInt16(clamping: 20_001 &+ index))
+            buses.claim(transport, in: reader, key: "bms")
+            return BatteryConfig(
+                transport: transport, period: .seconds(1), packVoltageResolution: Volts(0.01))
+        }
+        return reader.section("bms") { reader in
+            let transport = reader.value(SiteKeys.Battery.transport)
+            let period = reader.value(SiteKeys.Battery.period)
+            let resolution = reader.value(SiteKeys.Battery.packVoltageResolution)
+            if let transport { buses.claim(transport, in: reader, key: "transport") }
+            guard let transport, let period, let resolution else { return nil }
+            return BatteryConfig(transport: transport, period: period, packVoltageResolution: resolution)
+        }
+    }
+
+    private static func paths(_ reader: ConfigReader) -> PathConfig? {
+        let directory = reader.value(SiteKeys.Paths.stateDirectory)
+        let socket = reader.value(SiteKeys.Paths.controlSocket)
+        guard let directory, let socket else { return nil }
+        return PathConfig(stateDirectory: directory, controlSocket: socket)
+    }
+}

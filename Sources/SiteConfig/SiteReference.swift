@@ -1,0 +1,81 @@
+/// A key as the reference shows it, whatever its value is.
+protocol ReferenceEntry {
+    var referenceLine: String { get }
+}
+
+extension ConfigKey: ReferenceEntry {}
+
+extension SiteConfig {
+    /// Every key of a site's file, one line each: path, what is allowed, [what holds without it], what it
+    /// is for.
+    public static var reference: String {
+        sections.flatMap { prefix, keys in keys.map { prefix + $0.referenceLine } }.joined(separator: "\n")
+            + "\n"
+    }
+
+    private static var sections: [(prefix: String, keys: [any ReferenceEntry])] {
+        typealias Keys = SiteKeys
+        let modbus: [any ReferenceEntry] = [
+            Keys.Bus.host, Keys.Bus.port, Keys.Bus.device, Keys.Bus.baud, Keys.Bus.parity, Keys.Bus.stopBits,
+            Keys.Bus.unitIDOnTCP,
+        ]
+        let polling: [any ReferenceEntry] = [Keys.Bus.poll, Keys.Bus.timeout]
+        return [
+            ("", [Keys.mode]),
+            (
+                "site.",
+                [Keys.siteID, Keys.Limits.importLimit, Keys.Limits.exportLimit, Keys.Limits.siteLoadMax]
+            ),
+            ("control.", control),
+            ("grid_integration.", grid),
+            ("grid_integration.droop_settings.", [Keys.Grid.deadband, Keys.Grid.droop]),
+            ("grid_meter.modbus.", modbus),
+            ("grid_meter.", polling),
+            ("bess_units[].", unit),
+            (
+                "bess_units[].bms.",
+                [Keys.Battery.transport, Keys.Battery.period, Keys.Battery.packVoltageResolution]
+            ),
+            ("bess_units[].modbus.", modbus),
+            ("bess_units[].", polling),
+            ("interlocks.", [InterlockKeys.chemistry, InterlockKeys.table]),
+            ("interlocks.rows[].", InterlockKeys.reference),
+            ("paths.", [Keys.Paths.stateDirectory, Keys.Paths.controlSocket]),
+        ] + seedSections
+    }
+
+    private static var control: [any ReferenceEntry] {
+        typealias Keys = SiteKeys.Control
+        return [
+            Keys.period, Keys.outputGrace, Keys.realtimePriority, Keys.cpu, Keys.enterService, Keys.basePoint,
+            Keys.rampRate,
+        ]
+    }
+
+    private static var grid: [any ReferenceEntry] {
+        typealias Keys = SiteKeys.Grid
+        return [
+            Keys.mode, Keys.frequencySource, Keys.scadaEnabled, Keys.nominalFrequency, Keys.frequencyStale,
+        ]
+    }
+
+    private static var unit: [any ReferenceEntry] {
+        typealias Keys = SiteKeys.Unit
+        return [
+            Keys.id, Keys.campusID, Keys.capacity, Keys.maxPower, Keys.minStateOfCharge,
+            Keys.maxStateOfCharge,
+            Keys.reversion, Keys.response, Keys.contactorOpening,
+        ]
+    }
+
+    private static var seedSections: [(prefix: String, keys: [any ReferenceEntry])] {
+        typealias Campus = SeedSections.Campus
+        typealias Market = SeedSections.Market
+        return [
+            ("campuses[].", [Campus.id, Campus.unitCount]),
+            ("campuses[].location.", [Campus.city, Campus.state, Campus.latitude, Campus.longitude]),
+            ("market_participation.", [Market.enabled]),
+            ("market_participation.exchanges[].", [Market.name, Market.apiURL, Market.credentials]),
+        ]
+    }
+}

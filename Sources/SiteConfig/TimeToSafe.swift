@@ -1,0 +1,112 @@
+import Quantities
+
+/// The worst case from the evidence appearing on the wire to zero power at the unit, for one row of one unit.
+public struct TimeToSafe: Sendable, Equatable {
+    public var unit: String
+    public var rule: String
+    /// What the time is made of, in the order in which it passes; readable names.
+    public var parts: [Part]
+    /// Half of the row's process safety time; `nil` where the row has none.
+    public var limit: Duration?
+
+    public struct Part: Sendable, Equatable {
+        public var name: String
+        public var duration: Duration
+    }
+
+    public var total: Duration { parts.reduce(.zero) { $0 + $1.duration } }
+    public var isMet: Bool { limit.map { total <= $0 } ?? true }
+
+    /// `1000 sample + 300 debounce = 1300 ms`.
+    public var explanation: String {
+        let sum = parts.map { "\(Int($0.duration.milliseconds)) \($0.name)" }.joined(separator: " + ")
+        return "\(sum) = \(Int(total.milliseconds)) ms"
+    }
+}
+
+extension SiteConfig {
+    /// For every unit, every row that can take power away.
+    public var timesToSafe: [TimeToSafe] {
+        units.flatMap { unit in
+            let path = SafePath(unit: unit, units: units, meter: gridMeter, period: control.period)
+            return interlocks.rules.compactMap { path.time(of: $0) }
+        }
+    }
+}
+
+/// How one unit's evidence and commands travel.
+struct SafePath {
+    var unit: UnitConfig
+    var period: Duration
+    /// From a decision to its arrival at the inverter.
+    var write: Duration
+
+    init(unit: UnitConfig, units: [UnitConfig], meter: GridMeterConfig?, period: Duration) {
+        self.unit = unit
+        self.period = period
+        let endpoint = unit.inverter.endpoint
+        let inverters = units.map(\.inverter).filter { $0.endpoint == endpoint }
+        let meters = meter.map { [$0.modbus] }?.filter { $0.endpoint == endpoint } ?? []
+        let timeout = (inverters + meters).map(\.timeout).max() ?? unit.inverter.timeout
+        // The line's next turn, one transaction that is under way, and a write to every inverter on the line;
+        // each may last as long as its timeout.
+        write = period + timeout * (1 + inverters.count)
+    }
+
+    /// `nil` for a row that only warns.
+    func time(of rule: InterlockRule) -> TimeToSafe? {
+        guard rule.trip != nil || rule.derate != nil, let signal = InterlockSignal.named(rule.signal) else {
+            return nil
+        }
+        var parts = detection(rule, signal) + [part("cycle", period), part("write", write)]
+        if signal.isSilence && signal.device == .inverter {
+            // Nothing that is written arrives: the inverter's own reversion ends its power, counted from the
+            // last write.
+            let own = [part("reversion", unit.reversion)]
+            if sum(own) > sum(parts) { parts = own }
+        }
+        parts.append(part("response", unit.response))
+        if rule.action != .stop, let opening = unit.contactorOpening {
+            parts.append(part("opening", opening))
+        }
+        return TimeToSafe(
+            unit: unit.id, rule: rule.id, parts: parts, limit: rule.processSafetyTime.map { $0 / 2 })
+    }
+
+    private func detection(_ rule: InterlockRule, _ signal: InterlockSignal) -> [TimeToSafe.Part] {
+        let debounce = part("debounce", rule.trip == nil ? .zero : rule.debounce)
+        if signal.isSilence {
+            // Its age is counted from the last sample, so that no sample period comes before it.
+            let budget = samplePeriod(signal.device) * 3 + period
+            let share = rule.trip ?? rule.derate?.to ?? 1
+            let age = Duration.nanoseconds(Int64((Double(budget.nanoseconds) * share).rounded(.up)))
+            return [part("silence", age), debounce]
+        }
+        let sample = part("sample", samplePeriod(signal.device))
+        switch signal.name {
+        // The power is given this long to arrive before it counts as not following.
+        case "actuation_error": return [sample, part("follow", unit.followTime), debounce]
+        // The slope that tells a runaway needs this much past.
+        case "thermal_runaway": return [sample, part("follow", slopeWindow), debounce]
+        case _: return [sample, debounce]
+        }
+    }
+
+    /// At least 10 s and 5 samples; samples are thinned out, which may cost one second more.
+    private var slopeWindow: Duration { max(.seconds(11), unit.battery.period * 5) }
+
+    private func samplePeriod(_ device: InterlockSignal.Device) -> Duration {
+        switch device {
+        case .battery: unit.battery.period
+        case .inverter: unit.inverter.poll
+        case .both: max(unit.battery.period, unit.inverter.poll)
+        case .input: period
+        }
+    }
+
+    private func part(_ name: String, _ duration: Duration) -> TimeToSafe.Part {
+        TimeToSafe.Part(name: name, duration: duration)
+    }
+
+    private func sum(_ parts: [TimeToSafe.Part]) -> Duration { parts.reduce(.zero) { $0 + $1.duration } }
+}
