@@ -1,0 +1,101 @@
+import LinuxIO
+
+/// The latched trips of every unit, and whether an operator has stopped the site, as they stand on disk.
+/// A restart is neither a reset nor a resume.
+public struct LatchRecord: Sendable, Equatable {
+    public struct Entry: Sendable, Equatable {
+        public var unit: String
+        /// One bit for each interlock.
+        public var trips: UInt64
+        /// Number of the interlock that came first; `nil` where none stands.
+        public var firstOut: UInt8?
+
+        public init(unit: String, trips: UInt64, firstOut: UInt8?) {
+            self.unit = unit
+            self.trips = trips
+            self.firstOut = firstOut
+        }
+    }
+
+    public var entries: [Entry]
+    /// Somebody has taken the site out of service, and nobody has let it run again.
+    public var isStopped: Bool
+
+    /// What the file says.
+    public enum Finding: Sendable, Equatable {
+        case read(LatchRecord)
+        case missing
+        /// Not a record, cut short, or its checksum is wrong.
+        case unreadable(String)
+    }
+
+    /// Where the record lies in a state folder.
+    public static func path(in directory: String) -> String { directory + "/latches" }
+
+    private static let heading = "ballast latches 1"
+    private static let stoppedLine = "site stopped"
+
+    /// One line for each unit and a checksum: a person can read it, a half-written one is found out.
+    public var bytes: [UInt8] {
+        var text = Self.heading + "\n" + (isStopped ? Self.stoppedLine + "\n" : "")
+        for entry in entries {
+            let first = entry.firstOut.map { String($0) } ?? "-"
+            text += "unit \(entry.unit) trips \(String(entry.trips, radix: 16)) first \(first)\n"
+        }
+        return Array((text + "checksum \(Self.checksum(text))\n").utf8)
+    }
+
+    public static func read(_ path: String) -> Finding {
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try DurableFile.read(path, limit: 65_536)
+        } catch {
+            return .unreadable("\(path): \(error)")
+        }
+        guard let bytes else { return .missing }
+        guard let record = LatchRecord(bytes: bytes) else {
+            return .unreadable("\(path): not a latch record, or its checksum is wrong")
+        }
+        return .read(record)
+    }
+
+    public init(entries: [Entry], isStopped: Bool = false) {
+        self.entries = entries
+        self.isStopped = isStopped
+    }
+
+    public init?(bytes: [UInt8]) {
+        var lines = String(decoding: bytes, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count >= 3, lines.removeLast().isEmpty, lines[0] == Self.heading else { return nil }
+        let checksum = lines.removeLast()
+        let text = lines.joined(separator: "\n") + "\n"
+        guard checksum == "checksum \(Self.checksum(text))" else { return nil }
+        entries = []
+        isStopped = lines.count > 1 && lines[1] == Self.stoppedLine
+        for line in lines.dropFirst(isStopped ? 2 : 1) {
+            guard let entry = Entry(line: line) else { return nil }
+            entries.append(entry)
+        }
+    }
+
+    /// FNV-1a: enough to find a torn or edited file; it is no seal against people.
+    private static func checksum(_ text: String) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return String(hash, radix: 16)
+    }
+}
+
+extension LatchRecord.Entry {
+    fileprivate init?(line: Substring) {
+        let words = line.split(separator: " ")
+        guard words.count == 6, words[0] == "unit", words[2] == "trips", words[4] == "first",
+            let trips = UInt64(words[3], radix: 16)
+        else { return nil }
+        unit = String(words[1])
+        self.trips = trips
+        firstOut = UInt8(words[5])
+        guard words[5] == "-" || firstOut != nil else { return nil }
+    }
+}

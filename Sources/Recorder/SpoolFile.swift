@@ -1,0 +1,142 @@
+import Glibc
+import LinuxIO
+
+/// One open file of a spool; reads and writes at offsets.
+final class SpoolFile {
+    let path: String
+    private let descriptor: FileDescriptor
+
+    init(path: String, flags: CInt) throws(SystemError) {
+        let number = open(path, flags | O_CLOEXEC, 0o640)
+        if number < 0 { throw SystemError.last("open") }
+        self.path = path
+        descriptor = FileDescriptor(owning: number)
+    }
+
+    var number: CInt { descriptor.number }
+
+    func size() throws(SystemError) -> Int {
+        var status = stat()
+        if fstat(descriptor.number, &status) < 0 { throw SystemError.last("fstat") }
+        return Int(status.st_size)
+    }
+
+    /// At most `count` bytes from `offset`; fewer only at the end of the file.
+    func read(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let got = bytes.withUnsafeMutableBytes {
+                pread(descriptor.number, $0.baseAddress.map { $0 + done }, count - done, off_t(offset + done))
+            }
+            if got == 0 { break }
+            if got < 0 {
+                let error = SystemError.last("pread")
+                if error.code == EINTR { continue }
+                throw error
+            }
+            done += got
+        }
+        bytes.removeLast(count - done)
+        return bytes
+    }
+
+    /// Writes all of `bytes`, or throws; what stands behind `offset` is then not to be trusted.
+    func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
+        var done = 0
+        while done < bytes.count {
+            let put = bytes.withUnsafeBytes {
+                pwrite(
+                    descriptor.number, $0.baseAddress.map { $0 + done }, bytes.count - done,
+                    off_t(offset + done))
+            }
+            if put < 0 {
+                let error = SystemError.last("pwrite")
+                if error.code == EINTR { continue }
+                throw error
+            }
+            done += put
+        }
+    }
+
+    func truncate(to size: Int) throws(SystemError) {
+        if ftruncate(descriptor.number, off_t(size)) < 0 { throw SystemError.last("ftruncate") }
+    }
+
+    func sync() throws(SystemError) {
+        if fdatasync(descriptor.number) < 0 { throw SystemError.last("fdatasync") }
+    }
+}
+
+/// What a spool does with its directory.
+struct SpoolDirectory {
+    let path: String
+
+    var lockPath: String { path + "/lock" }
+    var streamPath: String { path + "/stream" }
+    var syncedPath: String { path + "/synced" }
+    var deliveredPath: String { path + "/delivered" }
+
+    /// Makes a new or renamed or removed name durable.
+    func sync() throws(SystemError) {
+        let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if number < 0 { throw SystemError.last("open") }
+        let descriptor = FileDescriptor(owning: number)
+        if fsync(descriptor.number) < 0 { throw SystemError.last("fsync") }
+    }
+
+    /// The segments in the order they were made; names that are not a segment's are passed over.
+    func segments() throws(SystemError) -> [SegmentName] {
+        guard let stream = opendir(path) else { throw SystemError.last("opendir") }
+        defer { closedir(stream) }
+        var names: [SegmentName] = []
+        while let entry = readdir(stream) {
+            let text = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if let name = SegmentName(text) { names.append(name) }
+        }
+        return names.sorted { $0.index < $1.index }
+    }
+
+    func path(of segment: SegmentName) -> String { path + "/" + segment.text }
+
+    func size(of segment: SegmentName) -> Int {
+        var status = stat()
+        return stat(path(of: segment), &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    /// Whole small file; `nil` where it cannot be read.
+    func contents(of path: String, limit: Int) -> [UInt8]? {
+        // An absent and an unreadable mark mean the same to every caller: there is no mark.
+        guard let file = try? SpoolFile(path: path, flags: O_RDONLY) else { return nil }
+        return try? file.read(at: 0, count: limit)
+    }
+}
+
+/// `0000000003-00000000000000001201.spool`: the third segment, whose first record is number 1201.
+struct SegmentName: Equatable {
+    let index: UInt64
+    let first: UInt64
+
+    init(index: UInt64, first: UInt64) {
+        self.index = index
+        self.first = first
+    }
+
+    init?(_ text: String) {
+        guard text.hasSuffix(".spool") else { return nil }
+        let parts = text.dropLast(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let index = UInt64(parts[0]), let first = UInt64(parts[1]), first > 0,
+            SegmentName(index: index, first: first).text == text
+        else { return nil }
+        self.init(index: index, first: first)
+    }
+
+    var text: String { Self.padded(index, to: 10) + "-" + Self.padded(first, to: 20) + ".spool" }
+
+    private static func padded(_ number: UInt64, to width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}

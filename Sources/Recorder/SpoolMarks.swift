@@ -1,0 +1,114 @@
+import Glibc
+import LinuxIO
+
+/// How far the link has delivered: two slots with checksums, written in turn, so that a torn write leaves the
+/// older one. The link writes it; the writer reads it to know what may be removed.
+public final class DeliveryMark {
+    private static let slotOffsets = [0, 4_096]
+    private static let slotSize = 36
+
+    private let file: SpoolFile
+    private let epoch: SpoolEpoch
+    private var sequence: UInt64
+    /// The highest number that the aggregator has answered for; 0 where nothing is known to be delivered.
+    public private(set) var deliveredThrough: UInt64
+
+    /// Opens the mark of the spool in `directory`, or begins one at 0. A mark of another epoch counts as
+    /// none.
+    public init(directory: String, epoch: SpoolEpoch) throws(SpoolError) {
+        do {
+            file = try SpoolFile(path: SpoolDirectory(path: directory).deliveredPath, flags: O_RDWR | O_CREAT)
+        } catch { throw SpoolError.system(error) }
+        self.epoch = epoch
+        let slots = Self.slots(of: file)
+        let newest = slots.max { $0.sequence < $1.sequence }
+        sequence = newest?.sequence ?? 0
+        deliveredThrough = slots.filter { $0.epoch == epoch }.max { $0.sequence < $1.sequence }?.number ?? 0
+    }
+
+    /// Makes `number` the mark, durably. It may be lower than before: the aggregator may have lost what it
+    /// had.
+    public func store(_ number: UInt64) throws(SpoolError) {
+        var slot: [UInt8] = []
+        slot.append(littleEndian: sequence &+ 1)
+        slot += epoch.bytes
+        slot.append(littleEndian: number)
+        slot.append(littleEndian: CRC32C.checksum(of: slot))
+        do {
+            try file.write(slot, at: Self.slotOffsets[Int((sequence &+ 1) % 2)])
+            try file.sync()
+        } catch { throw SpoolError.system(error) }
+        sequence &+= 1
+        deliveredThrough = number
+    }
+
+    /// The mark as it stands on disk; 0 where there is none.
+    static func read(in directory: SpoolDirectory, epoch: SpoolEpoch) -> UInt64 {
+        // No mark and an unreadable one mean the same: nothing is known to be delivered.
+        guard let file = try? SpoolFile(path: directory.deliveredPath, flags: O_RDONLY) else { return 0 }
+        return slots(of: file).filter { $0.epoch == epoch }.max { $0.sequence < $1.sequence }?.number ?? 0
+    }
+
+    private struct Slot {
+        var sequence: UInt64
+        var epoch: SpoolEpoch
+        var number: UInt64
+    }
+
+    private static func slots(of file: SpoolFile) -> [Slot] {
+        slotOffsets.compactMap { offset in
+            // A slot that cannot be read is a slot that holds nothing.
+            guard let bytes = try? file.read(at: offset, count: slotSize), bytes.count == slotSize,
+                CRC32C.checksum(of: Array(bytes[0..<32])) == bytes.littleEndian32(at: 32)
+            else { return nil }
+            return Slot(
+                sequence: bytes.littleEndian64(at: 0), epoch: SpoolEpoch(bytes: Array(bytes[8..<24])),
+                number: bytes.littleEndian64(at: 24))
+        }
+    }
+}
+
+/// Up to which number the records are on the disk, said by the writer to the reader in a file of its own.
+///
+/// The reader hands out nothing above it. So a number that a power cut takes back was never seen by anybody.
+enum SyncedMark {
+    private static let size = 12
+
+    static func encode(_ number: UInt64, epoch: SpoolEpoch) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(littleEndian: number)
+        bytes.append(littleEndian: CRC32C.checksum(of: epoch.bytes + bytes))
+        return bytes
+    }
+
+    /// `nil` where there is none, or where it is just being written.
+    static func read(in directory: SpoolDirectory, epoch: SpoolEpoch) -> UInt64? {
+        guard let bytes = directory.contents(of: directory.syncedPath, limit: size), bytes.count == size,
+            CRC32C.checksum(of: epoch.bytes + bytes[0..<8]) == bytes.littleEndian32(at: 8)
+        else { return nil }
+        return bytes.littleEndian64(at: 0)
+    }
+}
+
+/// The file that names the epoch.
+enum StreamFile {
+    static func read(in directory: SpoolDirectory) -> SpoolEpoch? {
+        guard let bytes = directory.contents(of: directory.streamPath, limit: 64) else { return nil }
+        let words = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
+        guard words.count == 3, words[0] == "ballast-spool", let epoch = SpoolEpoch(hex: words[1]),
+            UInt32(words[2], radix: 16) == CRC32C.checksum(of: epoch.bytes)
+        else { return nil }
+        return epoch
+    }
+
+    /// Whole or not at all: written beside, made durable, renamed.
+    static func write(_ epoch: SpoolEpoch, in directory: SpoolDirectory) throws(SystemError) {
+        let checksum = String(CRC32C.checksum(of: epoch.bytes), radix: 16)
+        let beside = directory.streamPath + ".new"
+        let file = try SpoolFile(path: beside, flags: O_RDWR | O_CREAT | O_TRUNC)
+        try file.write(Array("ballast-spool \(epoch) \(checksum)\n".utf8), at: 0)
+        try file.sync()
+        if rename(beside, directory.streamPath) < 0 { throw SystemError.last("rename") }
+        try directory.sync()
+    }
+}

@@ -1,0 +1,129 @@
+import Glibc
+import LinuxIO
+
+/// One record: its number and what was appended.
+public struct SpoolRecord: Sendable, Equatable {
+    public let number: UInt64
+    public let payload: [UInt8]
+}
+
+/// Numbers that are in nobody's power to deliver any more: damaged on the disk, or removed for want of room.
+public struct SpoolGap: Sendable, Equatable {
+    public let from: UInt64
+    /// Included.
+    public let to: UInt64
+}
+
+/// Records and gaps in the order of their numbers; together they cover every number up to `through`.
+public struct SpoolBatch: Sendable, Equatable {
+    public fileprivate(set) var records: [SpoolRecord] = []
+    public fileprivate(set) var gaps: [SpoolGap] = []
+    /// The last number that the batch covers; the `after` of the next call.
+    public fileprivate(set) var through: UInt64
+
+    public var isEmpty: Bool { records.isEmpty && gaps.isEmpty }
+}
+
+/// The reading end of the spool, for another process than the writer's. Takes no lock and writes nothing.
+public final class SpoolReader {
+    private struct Place {
+        var segment: SegmentName
+        var offset: Int
+        /// The number before the record at `offset`.
+        var before: UInt64
+    }
+
+    public let epoch: SpoolEpoch
+    private let directory: SpoolDirectory
+    private var knownDurable: UInt64 = 0
+    private var place: Place?
+
+    /// - Throws: `.noSpool` where the writer has not made the store yet.
+    public init(directory path: String) throws(SpoolError) {
+        directory = SpoolDirectory(path: path)
+        guard let epoch = StreamFile.read(in: directory) else { throw .noSpool(directory: path) }
+        self.epoch = epoch
+    }
+
+    /// Up to which number there is something to read. Costs one small read.
+    public func durableThrough() -> UInt64 {
+        knownDurable = SyncedMark.read(in: directory, epoch: epoch) ?? knownDurable
+        return knownDurable
+    }
+
+    /// Whether the directory still holds the stream that this reader was opened on.
+    public func isCurrent() -> Bool { StreamFile.read(in: directory).map { $0 == epoch } ?? true }
+
+    /// What follows `number`, at least one record if there is one, within the limits otherwise.
+    public func next(
+        after number: UInt64, limitBytes: Int, limitCount: Int
+    ) throws(SpoolError) -> SpoolBatch {
+        var batch = SpoolBatch(through: number)
+        let durable = durableThrough()
+        guard durable > number else { return batch }
+        do throws(SystemError) {
+            let segments = try directory.segments()
+            var index = segments.lastIndex { $0.first <= number + 1 } ?? 0
+            var room = limitBytes
+            while batch.through < durable, index < segments.count || segments.isEmpty {
+                let following = index + 1 < segments.count ? segments[index + 1].first - 1 : durable
+                let limit = min(durable, following)
+                if index < segments.count {
+                    let isFull = try read(segments[index], to: limit, &batch, &room, limitCount)
+                    if isFull { return batch }
+                }
+                if batch.through < limit { batch.addGap(to: limit) }
+                index += 1
+            }
+        } catch { throw .system(error) }
+        return batch
+    }
+
+    /// - Returns: whether the batch can take no more.
+    private func read(
+        _ name: SegmentName, to limit: UInt64, _ batch: inout SpoolBatch, _ room: inout Int, _ limitCount: Int
+    ) throws(SystemError) -> Bool {
+        guard limit > batch.through else { return false }
+        let file: SpoolFile
+        do throws(SystemError) {
+            file = try SpoolFile(path: directory.path(of: name), flags: O_RDONLY)
+        } catch {
+            // Removed for want of room since the directory was read: its numbers are a gap.
+            if error.code == ENOENT { return false }
+            throw error
+        }
+        var scanner = SegmentScanner(file)
+        if let place, place.segment == name, place.before <= batch.through {
+            scanner = SegmentScanner(file, at: place.offset, after: place.before)
+        }
+        while batch.through < limit, let record = try scanner.next() {
+            if record.number > limit { break }
+            if record.number <= batch.through { continue }
+            if !batch.isEmpty, record.payload.count > room || batch.count >= limitCount { return true }
+            if record.number > batch.through + 1 { batch.addGap(to: record.number - 1) }
+            room -= record.payload.count
+            batch.add(SpoolRecord(number: record.number, payload: record.payload))
+            place = Place(segment: name, offset: record.end, before: record.number)
+        }
+        return false
+    }
+}
+
+extension SpoolBatch {
+    fileprivate var count: Int { records.count + gaps.count }
+
+    fileprivate mutating func add(_ record: SpoolRecord) {
+        records.append(record)
+        through = record.number
+    }
+
+    /// Everything after `through` up to `number` is gone; adjacent gaps become one.
+    fileprivate mutating func addGap(to number: UInt64) {
+        if let last = gaps.last, last.to == through {
+            gaps[gaps.count - 1] = SpoolGap(from: last.from, to: number)
+        } else {
+            gaps.append(SpoolGap(from: through + 1, to: number))
+        }
+        through = number
+    }
+}

@@ -1,0 +1,235 @@
+import Glibc
+import LinuxIO
+
+/// Why a spool did not do what was asked.
+public enum SpoolError: Error, Equatable {
+    /// Another process writes to this directory.
+    case inUse(directory: String)
+    /// There is no spool (yet) in this directory.
+    case noSpool(directory: String)
+    /// A payload of `size` bytes is more than one record takes.
+    case tooLarge(size: Int, limit: Int)
+    case system(SystemError)
+}
+
+/// How large a spool may grow.
+public struct SpoolOptions: Sendable {
+    /// A segment is closed before it grows beyond this.
+    public var segmentBytes: Int
+    /// All segments together; the oldest is removed before this is passed.
+    public var totalBytes: Int
+
+    public init(segmentBytes: Int = 4 << 20, totalBytes: Int = 256 << 20) {
+        self.segmentBytes = segmentBytes
+        self.totalBytes = totalBytes
+    }
+}
+
+/// Something that happened to the store and that somebody should be told.
+public enum SpoolReport: Sendable, Equatable {
+    /// The last `bytes` of a segment were an unfinished record; they are gone, no number was lost.
+    case tornTailCut(bytes: Int)
+    /// These numbers cannot be read any more.
+    case damaged(from: UInt64, to: UInt64)
+    /// These numbers were not delivered and had to go, so that the store stays within its bound.
+    case droppedUndelivered(from: UInt64, to: UInt64)
+    /// A segment could not be made durable and is abandoned; what it held unsynced goes into a new one.
+    case segmentAbandoned(SystemError)
+    /// The name of the stream was unreadable; the epoch comes from a segment, or is new.
+    case streamRestored(SpoolEpoch)
+}
+
+/// The writing end of the spool: an append-only log of numbered records in a directory of its own.
+///
+/// One thread uses it. A record reaches the reader when `sync()` has made it durable. Numbers begin at 1 and
+/// go up by one; a number that a reader has seen never comes again with another payload.
+public final class SpoolWriter {
+    /// More than this many bytes never wait for a `sync()`: `append` then does it.
+    private static let unsyncedLimit = 256 * 1_024
+    private static let reportLimit = 64
+
+    public let epoch: SpoolEpoch
+    /// The number that the next record gets.
+    public private(set) var nextNumber: UInt64 = 1
+    /// The last number that is known to be on the disk.
+    public private(set) var syncedThrough: UInt64 = 0
+
+    /// How many undelivered records had to go since this writer was opened.
+    public private(set) var droppedUndelivered: UInt64 = 0
+
+    let directory: SpoolDirectory
+    private let options: SpoolOptions
+    private let lock: SpoolFile
+    private let syncedMark: SpoolFile
+    private let makeDurable: (SpoolFile) throws(SystemError) -> Void
+    private var segment: SpoolFile?
+    private var segmentEnd = 0
+    /// The encoded records since the last sync, to be written again elsewhere if that sync fails.
+    private var unsynced: [UInt8] = []
+    private var reports: [SpoolReport] = []
+
+    /// Opens the spool in `directory` (made if absent), and recovers it: only a directory that cannot be
+    /// used, or that another writer uses, is refused.
+    public convenience init(directory: String, options: SpoolOptions = SpoolOptions()) throws(SpoolError) {
+        try self.init(directory: directory, options: options) { file throws(SystemError) in try file.sync() }
+    }
+
+    init(
+        directory path: String, options: SpoolOptions,
+        makeDurable: @escaping (SpoolFile) throws(SystemError) -> Void
+    ) throws(SpoolError) {
+        directory = SpoolDirectory(path: path)
+        self.options = options
+        self.makeDurable = makeDurable
+        do throws(SystemError) {
+            if mkdir(path, 0o750) < 0, errno != EEXIST { throw SystemError.last("mkdir") }
+            lock = try SpoolFile(path: directory.lockPath, flags: O_RDWR | O_CREAT)
+        } catch { throw .system(error) }
+        if flock(lock.number, LOCK_EX | LOCK_NB) < 0 { throw .inUse(directory: path) }
+        do throws(SystemError) {
+            var names = try directory.segments()
+            let restored = try SpoolRecovery.epoch(in: directory, segments: names)
+            epoch = restored.epoch
+            syncedMark = try SpoolFile(path: directory.syncedPath, flags: O_RDWR | O_CREAT)
+            if restored.isReported { reports.append(.streamRestored(epoch)) }
+            try recover(&names)
+        } catch { throw .system(error) }
+    }
+
+    /// Said aloud, since a child that this process is just starting holds the closed descriptor until its
+    /// exec.
+    deinit { _ = flock(lock.number, LOCK_UN) }
+
+    /// Adds a record behind all others.
+    ///
+    /// - Returns: its number. A record is durable, and is seen by the reader, after the next `sync()`.
+    /// - Throws: with no number taken; the next call tries again.
+    public func append(_ payload: [UInt8]) throws(SpoolError) -> UInt64 {
+        guard payload.count <= SpoolFormat.payloadLimit else {
+            throw .tooLarge(size: payload.count, limit: SpoolFormat.payloadLimit)
+        }
+        let record = SpoolFormat.record(number: nextNumber, payload: payload)
+        let isFull = segmentEnd + record.count > options.segmentBytes
+        if unsynced.count + record.count > Self.unsyncedLimit || isFull { try sync() }
+        do throws(SystemError) {
+            if segment == nil || (isFull && segmentEnd > SpoolFormat.segmentHeaderSize) {
+                try openNextSegment()
+            }
+            try segment?.write(record, at: segmentEnd)
+        } catch { throw .system(error) }
+        segmentEnd += record.count
+        unsynced += record
+        defer { nextNumber += 1 }
+        return nextNumber
+    }
+
+    /// Makes all records durable and shows them to the reader.
+    ///
+    /// A failed sync is never tried again on the same file, whose pages the kernel may have dropped: the
+    /// records go into a new segment. Throws where that fails too; nothing is lost then while the process
+    /// lives.
+    public func sync() throws(SpoolError) {
+        if unsynced.isEmpty { return }
+        do throws(SystemError) {
+            do throws(SystemError) {
+                guard let segment else { throw SystemError("fdatasync", code: EBADF) }
+                try makeDurable(segment)
+            } catch {
+                if segment != nil { report(.segmentAbandoned(error)) }
+                segment = nil
+                try openNextSegment()
+                try makeNewSegmentDurable()
+            }
+            unsynced.removeAll(keepingCapacity: true)
+            try publish(nextNumber - 1)
+        } catch { throw .system(error) }
+    }
+
+    /// A new segment that fails at once is removed again: a sick disk must not fill the store with copies.
+    private func makeNewSegmentDurable() throws(SystemError) {
+        guard let file = segment else { return }
+        do throws(SystemError) { try makeDurable(file) } catch {
+            unlink(file.path)
+            segment = nil
+            throw error
+        }
+    }
+
+    /// What happened since the last call, oldest first; at most 64, the newest ones are kept.
+    public func takeReports() -> [SpoolReport] {
+        defer { reports = [] }
+        return reports
+    }
+
+    private func report(_ report: SpoolReport) {
+        if reports.count == Self.reportLimit { reports.removeFirst() }
+        reports.append(report)
+    }
+
+    private func publish(_ number: UInt64) throws(SystemError) {
+        syncedThrough = number
+        try syncedMark.write(SyncedMark.encode(number, epoch: epoch), at: 0)
+    }
+
+    /// Begins a segment with all that is not synced yet.
+    private func openNextSegment() throws(SystemError) {
+        let names = try directory.segments()
+        try makeRoom(names)
+        let name = SegmentName(index: (names.last?.index ?? 0) + 1, first: syncedThrough + 1)
+        let file = try SpoolFile(path: directory.path(of: name), flags: O_RDWR | O_CREAT | O_EXCL)
+        do throws(SystemError) {
+            let content = SpoolFormat.segmentHeader(epoch: epoch, first: name.first) + unsynced
+            try file.write(content, at: 0)
+            try directory.sync()
+            segmentEnd = content.count
+        } catch {
+            unlink(file.path)
+            throw error
+        }
+        segment = file
+    }
+
+    /// Removes the oldest segments until one more fits, and says which undelivered numbers went with them.
+    private func makeRoom(_ names: [SegmentName]) throws(SystemError) {
+        var total = names.reduce(0) { $0 + directory.size(of: $1) }
+        let delivered = DeliveryMark.read(in: directory, epoch: epoch)
+        for (index, name) in names.enumerated() where total + options.segmentBytes > options.totalBytes {
+            let last = (index + 1 < names.count ? names[index + 1].first : syncedThrough + 1) - 1
+            total -= directory.size(of: name)
+            if unlink(directory.path(of: name)) < 0, errno != ENOENT { throw SystemError.last("unlink") }
+            if last > delivered, last >= name.first {
+                let from = max(delivered + 1, name.first)
+                report(.droppedUndelivered(from: from, to: last))
+                droppedUndelivered += last - from + 1
+            }
+        }
+    }
+
+    /// Far beyond what a spool writes in its life; a mark above it is not believed.
+    private static let largestNumber: UInt64 = 1 << 62
+
+    /// Finds where the log ends. Numbers that were shown to a reader count as used even if their records are
+    /// gone.
+    private func recover(_ names: inout [SegmentName]) throws(SystemError) {
+        var last = (names.last?.first ?? 1) - 1
+        if let name = names.last {
+            let found = try SpoolRecovery.tail(of: name, in: directory, epoch: epoch)
+            last = found.last
+            for damage in found.reports { report(damage) }
+            if let file = found.file {
+                segment = file
+                segmentEnd = found.end
+                do throws(SystemError) { try makeDurable(file) } catch {
+                    report(.segmentAbandoned(error))
+                    segment = nil
+                }
+            }
+        }
+        // The synced mark is our own. The delivery mark is the link's word: it only helps where ours is gone.
+        let delivered = min(DeliveryMark.read(in: directory, epoch: epoch), Self.largestNumber)
+        let seen = SyncedMark.read(in: directory, epoch: epoch) ?? delivered
+        if seen > last { report(.damaged(from: last + 1, to: seen)) }
+        nextNumber = max(last, seen) + 1
+        try publish(nextNumber - 1)
+    }
+}
