@@ -1,0 +1,82 @@
+extension ControlRequest {
+    /// An operator's base point ends by itself after at most a day, maintenance after at most a shift.
+    public static let setpointSeconds: ClosedRange<Double> = 1...86_400
+    public static let maintenanceSeconds: ClosedRange<Double> = 60...43_200
+    /// Far above any site that 64 units make; a number beyond it is a slip.
+    public static let powerKilowatts: ClosedRange<Double> = -1_000_000...1_000_000
+    private static let longestReason = 200
+
+    /// What is wrong with the request; `nil` where it is whole. Whether the asker may is another question.
+    public var fault: String? {
+        switch command {
+        case .status, .timing, .trips: return nil
+        case .reset: return reasonFault ?? unitFault
+        case .stop, .resume, .revoke: return reasonFault
+        case .setpoint:
+            return reasonFault ?? Self.fault("power_kw", power_kw, Self.powerKilowatts, "kW")
+                ?? Self.fault("for_s", for_s, Self.setpointSeconds, "s")
+        case .mode:
+            if let fault = reasonFault ?? unitFault { return fault }
+            switch mode {
+            case "auto": return nil
+            case "maintenance": return Self.fault("for_s", for_s, Self.maintenanceSeconds, "s")
+            default: return "mode takes maintenance or auto"
+            }
+        }
+    }
+
+    private var unitFault: String? { unit == nil ? "\(command.rawValue) needs a unit" : nil }
+
+    /// What is wrong with the reason. It goes into the log as it is: one line, and not a book.
+    public var reasonFault: String? {
+        guard let reason, reason.contains(where: { !$0.isWhitespace }) else {
+            return "\(command.rawValue) needs a reason"
+        }
+        guard reason.count <= Self.longestReason else {
+            return "the reason is longer than \(Self.longestReason) characters"
+        }
+        let isPlain = reason.unicodeScalars.allSatisfy {
+            $0.value >= 0x20 && !(0x7f...0x9f).contains($0.value)
+        }
+        return isPlain ? nil : "the reason holds control characters"
+    }
+
+    private static func fault(
+        _ name: String, _ value: Double?, _ range: ClosedRange<Double>, _ unit: String
+    ) -> String? {
+        guard let value else { return "\(name) is missing" }
+        return range.contains(value)
+            ? nil : "\(name) is \(value) \(unit); allowed: \(range.lowerBound) … \(range.upperBound) \(unit)"
+    }
+}
+
+/// A length of time as people type it.
+public enum DurationText {
+    /// Seconds of `90s`, `15m`, `2h`; `nil` for anything else. A bare number has no unit and is refused.
+    public static func seconds(_ text: String) -> Double? {
+        let factor: Int
+        switch text.last {
+        case "s": factor = 1
+        case "m": factor = 60
+        case "h": factor = 3_600
+        default: return nil
+        }
+        let digits = text.dropLast()
+        guard !digits.isEmpty, digits.count <= 6, digits.utf8.allSatisfy({ (48...57).contains($0) }) else {
+            return nil
+        }
+        return Int(digits).map { Double($0 * factor) }
+    }
+}
+
+extension ControlRequest {
+    /// The request in words, for the log: `setpoint -40.0 kW for 900 s`.
+    public var summary: String {
+        var words = [command.rawValue]
+        if let unit { words.append(unit) }
+        if let mode { words.append(mode) }
+        if let power_kw { words.append("\(power_kw) kW") }
+        if let for_s { words.append("for \(for_s) s") }
+        return words.joined(separator: " ")
+    }
+}

@@ -1,0 +1,170 @@
+/// The site as people and the aggregator see it. The names are those of the JSON; the unit is their last
+/// part.
+public struct SiteStatus: Codable, Sendable, Equatable {
+    public var site: String
+    public var mode: String
+    /// Wall time of the decision, ISO 8601 in UTC.
+    public var at: String
+    public var cycle: UInt64
+    public var period_ms: Double
+    /// Cycles that began late by a whole period or more.
+    public var overruns: UInt64
+    /// `nil` where no fresh measurement exists.
+    public var frequency_hz: Double?
+    public var base_point_kw: Double
+    /// Droop.
+    public var response_kw: Double
+    /// Base point + droop after the comfort ramp.
+    public var target_kw: Double
+    /// Sum of the units' setpoints.
+    public var setpoint_kw: Double
+    /// At the point of connection; `nil` where the meter is silent.
+    public var meter_power_kw: Double?
+    /// Sum of what the inverters measure; `nil` where one of them is silent.
+    public var site_power_kw: Double?
+    public var realtime: String
+    /// Whether the latched trips as they are now stand on disk.
+    public var latches_saved: Bool
+    /// Who asks for the base point: operator, agc, aggregator, schedule or default.
+    public var base_point_by: String
+    /// Whether an operator has taken the site out of service.
+    public var stopped: Bool
+    public var units: [UnitStatus]
+    public var links: [LinkStatus]
+
+    public init(
+        site: String, mode: String, at: String, cycle: UInt64, period_ms: Double, overruns: UInt64,
+        frequency_hz: Double?, base_point_kw: Double, response_kw: Double, target_kw: Double,
+        setpoint_kw: Double,
+        meter_power_kw: Double?, site_power_kw: Double?, realtime: String, latches_saved: Bool,
+        base_point_by: String, stopped: Bool, units: [UnitStatus], links: [LinkStatus]
+    ) {
+        self.site = site
+        self.mode = mode
+        self.at = at
+        self.cycle = cycle
+        self.period_ms = period_ms
+        self.overruns = overruns
+        self.frequency_hz = frequency_hz
+        self.base_point_kw = base_point_kw
+        self.response_kw = response_kw
+        self.target_kw = target_kw
+        self.setpoint_kw = setpoint_kw
+        self.meter_power_kw = meter_power_kw
+        self.site_power_kw = site_power_kw
+        self.realtime = realtime
+        self.latches_saved = latches_saved
+        self.base_point_by = base_point_by
+        self.stopped = stopped
+        self.units = units
+        self.links = links
+    }
+}
+
+/// One unit. A value that is not fresh is absent, never a zero.
+public struct UnitStatus: Codable, Sendable, Equatable {
+    public var id: String
+    /// offline, standby, running, stopping or tripped.
+    public var mode: String
+    /// The most the unit is configured for, either way.
+    public var rating_kw: Double
+    /// Its part of the site's target by its rating, before anything limits or moves it.
+    public var asked_kw: Double
+    /// What kept the setpoint below it; `none` where nothing did.
+    public var limited_by: String
+    public var power_kw: Double?
+    public var setpoint_kw: Double
+    public var soc_percent: Double?
+    public var cell_voltage_min_v: Double?
+    public var cell_voltage_max_v: Double?
+    public var cell_temperature_min_c: Double?
+    public var cell_temperature_max_c: Double?
+    public var pack_voltage_v: Double?
+    public var pack_current_a: Double?
+    /// Zero or less.
+    public var charge_limit_kw: Double
+    /// Zero or more.
+    public var discharge_limit_kw: Double
+    /// What holds the charge limit where it is.
+    public var charge_limited_by: String
+    public var discharge_limited_by: String
+    /// Latched trips, the first of the cascade first.
+    public var trips: [String]
+    public var warnings: [String]
+
+    public init(
+        id: String, mode: String, rating_kw: Double, asked_kw: Double, limited_by: String, power_kw: Double?,
+        setpoint_kw: Double, soc_percent: Double?,
+        cell_voltage_min_v: Double?, cell_voltage_max_v: Double?, cell_temperature_min_c: Double?,
+        cell_temperature_max_c: Double?, pack_voltage_v: Double?, pack_current_a: Double?,
+        charge_limit_kw: Double,
+        discharge_limit_kw: Double, charge_limited_by: String, discharge_limited_by: String, trips: [String],
+        warnings: [String]
+    ) {
+        self.id = id
+        self.mode = mode
+        self.rating_kw = rating_kw
+        self.asked_kw = asked_kw
+        self.limited_by = limited_by
+        self.power_kw = power_kw
+        self.setpoint_kw = setpoint_kw
+        self.soc_percent = soc_percent
+        self.cell_voltage_min_v = cell_voltage_min_v
+        self.cell_voltage_max_v = cell_voltage_max_v
+        self.cell_temperature_min_c = cell_temperature_min_c
+        self.cell_temperature_max_c = cell_temperature_max_c
+        self.pack_voltage_v = pack_voltage_v
+        self.pack_current_a = pack_current_a
+        self.charge_limit_kw = charge_limit_kw
+        self.discharge_limit_kw = discharge_limit_kw
+        self.charge_limited_by = charge_limited_by
+        self.discharge_limited_by = discharge_limited_by
+        self.trips = trips
+        self.warnings = warnings
+    }
+}
+
+/// One bus: what it carries and what went wrong on it so far.
+public struct LinkStatus: Codable, Sendable, Equatable {
+    /// `can cannelloni:127.0.0.1:20001`, `modbus 127.0.0.1:15021`.
+    public var name: String
+    public var counters: [String: UInt64]
+
+    public init(name: String, counters: [String: UInt64]) {
+        self.name = name
+        self.counters = counters
+    }
+}
+
+/// How punctual the cycle is.
+public struct TimingReport: Codable, Sendable, Equatable {
+    public struct Quantiles: Codable, Sendable, Equatable {
+        public var count: UInt64
+        public var p50_us: Double
+        public var p99_us: Double
+        public var p999_us: Double
+        public var max_us: Double
+
+        public init(count: UInt64, p50_us: Double, p99_us: Double, p999_us: Double, max_us: Double) {
+            self.count = count
+            self.p50_us = p50_us
+            self.p99_us = p99_us
+            self.p999_us = p999_us
+            self.max_us = max_us
+        }
+    }
+
+    public var period_ms: Double
+    public var overruns: UInt64
+    /// From the planned instant to the thread's first instruction.
+    public var lateness: Quantiles
+    /// From there to the end of the cycle's work.
+    public var execution: Quantiles
+
+    public init(period_ms: Double, overruns: UInt64, lateness: Quantiles, execution: Quantiles) {
+        self.period_ms = period_ms
+        self.overruns = overruns
+        self.lateness = lateness
+        self.execution = execution
+    }
+}

@@ -1,0 +1,38 @@
+/// One latched trip. The names are those of the JSON.
+public struct TripStatus: Codable, Sendable, Equatable {
+    public var unit: String
+    /// Name of the interlock.
+    public var interlock: String
+    /// Whether it came first of those that stand: the others may be its consequence.
+    public var first_out: Bool
+    /// Wall time, ISO 8601 in UTC; `nil` = before the daemon's last start.
+    public var at: String?
+    /// The signal when it tripped and the limit it passed, in `symbol`; `nil` where there is none or it is
+    /// not known.
+    public var value: Double?
+    public var limit: Double?
+    /// What was measured, for people: `cell voltage max`.
+    public var signal: String?
+    /// `V`, `°C`; empty for a ratio or a state.
+    public var symbol: String
+    /// The least role that may reset it: `operator` or `service`.
+    public var reset: String
+    /// What to look at before a reset.
+    public var check: String
+
+    public init(
+        unit: String, interlock: String, first_out: Bool, at: String?, value: Double?, limit: Double?,
+        signal: String?, symbol: String, reset: String, check: String
+    ) {
+        self.unit = unit
+        self.interlock = interlock
+        self.first_out = first_out
+        self.at = at
+        self.value = value
+        self.limit = limit
+        self.signal = signal
+        self.symbol = symbol
+        self.reset = reset
+        self.check = check
+    }
+}

@@ -1,0 +1,117 @@
+/// Why the power is what it is, in one line a person understands: who asked, who limited, what came of it.
+public enum WhyText {
+    /// `unit BESS_02 (100 kW): −40.0 kW; schedule asked −60.0; cell temperature 46 °C derates charge to
+    /// −40.0`.
+    public static func unit(_ unit: UnitStatus, in site: SiteStatus) -> String {
+        var parts = ["unit \(unit.id) (\(plain(unit.rating_kw)) kW): \(signed(unit.setpoint_kw)) kW"]
+        switch unit.mode {
+        case "tripped":
+            let first = unit.trips.first.map(words) ?? "a trip"
+            parts.append("tripped by \(first); it stays at zero until it is reset")
+        case "running":
+            parts.append("\(asker(site)) asked \(signed(unit.asked_kw))")
+            if let limit = limit(unit) { parts.append(limit) }
+        case "offline": parts.append("offline: battery and inverter are not both heard")
+        case "standby":
+            parts.append(
+                site.stopped ? "standby: an operator stopped the site" : "standby: it waits to enter service")
+        case "maintenance": parts.append("taken out for maintenance")
+        case "stopping": parts.append("stopping: on its way out of service")
+        default: parts.append(unit.mode)
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    /// `site north: −100.0 kW; schedule asked −60.0; droop −50.0; units allow no more than −100.0`.
+    public static func site(_ site: SiteStatus) -> String {
+        var parts = ["site \(site.site): \(signed(site.setpoint_kw)) kW"]
+        parts.append("\(site.base_point_by) asked \(signed(site.base_point_kw))")
+        if site.frequency_hz == nil {
+            parts.append("no fresh frequency")
+        } else if isSome(site.response_kw) {
+            parts.append("droop \(signed(site.response_kw))")
+        }
+        let wanted = site.base_point_kw + site.response_kw
+        if isSome(site.target_kw - wanted) { parts.append("the ramp is at \(signed(site.target_kw))") }
+        if isSome(site.setpoint_kw - site.target_kw) {
+            let running = site.units.filter { $0.mode == "running" }.count
+            parts.append(
+                "\(running) of \(site.units.count) units in service allow no more than \(signed(site.setpoint_kw))"
+            )
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    /// Why a running unit does not give what it was asked for; `nil` where it does.
+    private static func limit(_ unit: UnitStatus) -> String? {
+        let isCharge = unit.asked_kw < 0
+        let bound = isCharge ? unit.charge_limit_kw : unit.discharge_limit_kw
+        let cause = unit.limited_by
+        guard cause != "none" else {
+            let more = unit.setpoint_kw - unit.asked_kw
+            return isSome(more) ? "\(signed(more)) taken over from other units" : nil
+        }
+        let direction = isCharge ? "charge" : "discharge"
+        // Sharing goes by the windows: a limit above the setpoint lowers the unit's part too.
+        let part = isSome(bound - unit.setpoint_kw) ? ", and its part of the site's power with it" : ""
+        let result = "\(direction) to \(signed(bound))\(part)"
+        switch cause {
+        case "rating": return "its rating limits \(result)"
+        case "bms_current_limit": return "the BMS's current limit holds \(result)"
+        case "bms_permission": return "the BMS forbids \(direction)"
+        case "state_of_charge":
+            return "state of charge\(measured(unit.soc_percent, " %")) limits \(result)"
+        case "site_limit":
+            return "the site's limit at the meter holds \(direction) to \(signed(unit.setpoint_kw))"
+        case "not_in_service": return "it is not in service"
+        default:
+            if cause.hasPrefix("no_") { return "no fresh \(words(cause.dropFirst(3))): no \(direction)" }
+            return "\(evidence(cause, unit)) derates \(result)"
+        }
+    }
+
+    /// The measurement behind an interlock: `cell temperature 46 °C`.
+    private static func evidence(_ interlock: String, _ unit: UnitStatus) -> String {
+        switch interlock {
+        case "cell_overvoltage": "cell voltage\(measured(unit.cell_voltage_max_v, " V"))"
+        case "cell_undervoltage": "cell voltage\(measured(unit.cell_voltage_min_v, " V"))"
+        case "cell_overtemperature_charge", "cell_overtemperature_discharge":
+            "cell temperature\(measured(unit.cell_temperature_max_c, " °C"))"
+        case "cell_undertemperature_charge", "cell_undertemperature_discharge":
+            "cell temperature\(measured(unit.cell_temperature_min_c, " °C"))"
+        case "state_of_charge_high", "state_of_charge_low":
+            "state of charge\(measured(unit.soc_percent, " %"))"
+        case "pack_overvoltage", "pack_undervoltage":
+            "pack voltage\(measured(unit.pack_voltage_v, " V"))"
+        default: words(interlock)
+        }
+    }
+
+    private static func asker(_ site: SiteStatus) -> String {
+        guard isSome(site.response_kw) else { return site.base_point_by }
+        return isSome(site.base_point_kw) ? "\(site.base_point_by) and droop" : "droop"
+    }
+
+    private static func measured(_ value: Double?, _ unit: String) -> String {
+        value.map { " \(plain($0))\(unit)" } ?? ""
+    }
+
+    private static func words(_ name: some StringProtocol) -> String {
+        name.split(separator: "_").joined(separator: " ")
+    }
+
+    /// Anything that one decimal shows.
+    private static func isSome(_ kilowatts: Double) -> Bool { kilowatts.magnitude >= 0.05 }
+
+    /// One decimal and a true minus; zero has no sign.
+    static func signed(_ value: Double) -> String {
+        let tenths = (value * 10).rounded()
+        return (tenths < 0 ? "−" : "") + "\(tenths.magnitude / 10)"
+    }
+
+    /// As few decimals as it needs, three at most.
+    static func plain(_ value: Double) -> String {
+        let text = "\((value * 1_000).rounded() / 1_000)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}

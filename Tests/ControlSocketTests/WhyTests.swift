@@ -1,0 +1,135 @@
+import ControlSocket
+import Testing
+
+@Suite struct WhyTests {
+    /// A running unit of 100 kW with a whole window.
+    static func unit(_ change: (inout UnitStatus) -> Void = { _ in }) -> UnitStatus {
+        var unit = UnitStatus(
+            id: "BESS_02", mode: "running", rating_kw: 100, asked_kw: -60, limited_by: "none", power_kw: -60,
+            setpoint_kw: -60,
+            soc_percent: 97.5, cell_voltage_min_v: 3.2, cell_voltage_max_v: 3.6, cell_temperature_min_c: 2,
+            cell_temperature_max_c: 46, pack_voltage_v: 800, pack_current_a: -75, charge_limit_kw: -100,
+            discharge_limit_kw: 100, charge_limited_by: "rating", discharge_limited_by: "rating", trips: [],
+            warnings: [])
+        change(&unit)
+        return unit
+    }
+
+    static func site(
+        by source: String = "schedule", base: Double = -60, response: Double = 0, target: Double? = nil,
+        setpoint: Double = -60, frequency: Double? = 50, stopped: Bool = false, units: [UnitStatus] = []
+    ) -> SiteStatus {
+        SiteStatus(
+            site: "north", mode: "simulation", at: "", cycle: 1, period_ms: 20, overruns: 0,
+            frequency_hz: frequency, base_point_kw: base, response_kw: response,
+            target_kw: target ?? base + response, setpoint_kw: setpoint, meter_power_kw: nil,
+            site_power_kw: nil, realtime: "", latches_saved: true, base_point_by: source, stopped: stopped,
+            units: units,
+            links: [])
+    }
+
+    static func charge(_ limit: Double, by cause: String) -> UnitStatus {
+        unit {
+            $0.setpoint_kw = limit
+            $0.charge_limit_kw = limit
+            $0.charge_limited_by = cause
+            $0.limited_by = cause
+        }
+    }
+
+    static func discharge(_ limit: Double, by cause: String) -> UnitStatus {
+        unit {
+            $0.asked_kw = 60
+            $0.setpoint_kw = limit
+            $0.discharge_limit_kw = limit
+            $0.discharge_limited_by = cause
+            $0.limited_by = cause
+        }
+    }
+
+    static let head = "unit BESS_02 (100 kW): "
+
+    // swift-format-ignore
+    static let units: [(unit: UnitStatus, site: SiteStatus, text: String)] = [
+        (unit(), site(), "−60.0 kW; schedule asked −60.0"),
+        (charge(-40, by: "cell_overtemperature_charge"), site(),
+            "−40.0 kW; schedule asked −60.0; cell temperature 46 °C derates charge to −40.0"),
+        (unit {
+            $0.setpoint_kw = -35.6; $0.charge_limit_kw = -80
+            $0.limited_by = "cell_overtemperature_charge"
+        }, site(),
+            "−35.6 kW; schedule asked −60.0; cell temperature 46 °C derates charge to −80.0,"
+                + " and its part of the site's power with it"),
+        (charge(-10, by: "cell_undertemperature_charge"), site(),
+            "−10.0 kW; schedule asked −60.0; cell temperature 2 °C derates charge to −10.0"),
+        (charge(-50, by: "cell_overvoltage"), site(),
+            "−50.0 kW; schedule asked −60.0; cell voltage 3.6 V derates charge to −50.0"),
+        (discharge(20, by: "cell_undervoltage"), site(by: "operator", base: 60),
+            "20.0 kW; operator asked 60.0; cell voltage 3.2 V derates discharge to 20.0"),
+        (charge(-30, by: "bms_current_limit"), site(),
+            "−30.0 kW; schedule asked −60.0; the BMS's current limit holds charge to −30.0"),
+        (charge(0, by: "bms_permission"), site(), "0.0 kW; schedule asked −60.0; the BMS forbids charge"),
+        (charge(-25, by: "state_of_charge"), site(),
+            "−25.0 kW; schedule asked −60.0; state of charge 97.5 % limits charge to −25.0"),
+        (charge(0, by: "no_state_of_charge"), site(),
+            "0.0 kW; schedule asked −60.0; no fresh state of charge: no charge"),
+        (discharge(50, by: "rating"), site(base: 0, response: 60),
+            "50.0 kW; droop asked 60.0; its rating limits discharge to 50.0"),
+        (unit { $0.asked_kw = 60; $0.setpoint_kw = 60 }, site(base: 10, response: 50),
+            "60.0 kW; schedule and droop asked 60.0"),
+        (unit { $0.mode = "tripped"; $0.setpoint_kw = 0; $0.trips = ["cell_overvoltage", "lost_bms"] }, site(),
+            "0.0 kW; tripped by cell overvoltage; it stays at zero until it is reset"),
+        (unit { $0.mode = "offline"; $0.setpoint_kw = -0.0 }, site(),
+            "0.0 kW; offline: battery and inverter are not both heard"),
+        (unit { $0.mode = "standby"; $0.setpoint_kw = 0.04 }, site(), "0.0 kW; standby: it waits to enter service"),
+        (unit { $0.mode = "standby"; $0.setpoint_kw = 0 }, site(stopped: true),
+            "0.0 kW; standby: an operator stopped the site"),
+        (unit { $0.setpoint_kw = -80 }, site(),
+            "−80.0 kW; schedule asked −60.0; −20.0 taken over from other units"),
+        (unit { $0.setpoint_kw = -20; $0.limited_by = "site_limit" }, site(),
+            "−20.0 kW; schedule asked −60.0; the site's limit at the meter holds charge to −20.0"),
+        (unit { $0.mode = "maintenance"; $0.setpoint_kw = 0 }, site(), "0.0 kW; taken out for maintenance"),
+        (unit { $0.asked_kw = 0; $0.setpoint_kw = 0; $0.discharge_limit_kw = 0 }, site(base: 0),
+            "0.0 kW; schedule asked 0.0"),
+    ]
+
+    @Test(arguments: units)
+    func `a unit's power is explained`(row: (unit: UnitStatus, site: SiteStatus, text: String)) {
+        #expect(WhyText.unit(row.unit, in: row.site) == Self.head + row.text)
+    }
+
+    // swift-format-ignore
+    static let sites: [(site: SiteStatus, text: String)] = [
+        (site(), "site north: −60.0 kW; schedule asked −60.0"),
+        (site(response: -40, setpoint: -100), "site north: −100.0 kW; schedule asked −60.0; droop −40.0"),
+        (site(frequency: nil), "site north: −60.0 kW; schedule asked −60.0; no fresh frequency"),
+        (site(target: -20, setpoint: -20), "site north: −20.0 kW; schedule asked −60.0; the ramp is at −20.0"),
+        (site(setpoint: -40, units: [unit(), unit { $0.mode = "tripped" }]),
+            "site north: −40.0 kW; schedule asked −60.0; 1 of 2 units in service allow no more than −40.0"),
+    ]
+
+    @Test(arguments: sites) func `the site's power is explained`(row: (site: SiteStatus, text: String)) {
+        #expect(WhyText.site(row.site) == row.text)
+    }
+
+    @Test func `trips are told per unit, the first first, with what to do`() {
+        let trips = [
+            TripStatus(
+                unit: "A", interlock: "cell_overvoltage", first_out: true, at: "2026-01-02T03:04:05.000Z",
+                value: 3.66, limit: 3.65, signal: "cell voltage max", symbol: "V", reset: "service",
+                check: "look"),
+            TripStatus(
+                unit: "A", interlock: "lost_bms", first_out: false, at: nil, value: nil, limit: nil,
+                signal: "battery silence", symbol: "", reset: "operator", check: "wire"),
+        ]
+        let text = """
+            unit A
+              first  cell_overvoltage: cell voltage max 3.66 V, limit 3.65 V, 2026-01-02T03:04:05.000Z
+                     reset: service; check: look
+              then   lost_bms, before the last start
+                     reset: operator; check: wire
+            """
+        #expect(TripText.page(trips) == text)
+        #expect(TripText.page([]) == "no trip is latched")
+    }
+}
