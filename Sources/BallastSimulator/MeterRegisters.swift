@@ -1,0 +1,33 @@
+import Quantities
+
+/// The grid meter as SunSpec models 1 and 213 (three-phase wye, float).
+///
+/// Sign convention: `W` is positive while the site injects into the grid, so that it has the sign of 701 `W`;
+/// energy injected counts as exported.
+struct MeterRegisters {
+    var frequency: Hertz
+    var power: Watts
+
+    static let phaseVoltage = 230.9
+
+    func image(unitID: UInt8) -> [UInt16] {
+        var meter = SimulatedModel(213, length: 124)
+        for offset in stride(from: 2, to: 124, by: 2) { meter.set(offset, long: 0x7FC0_0000) }
+        let current = power.value / (3 * Self.phaseVoltage)
+        meter.set(2, float: current)
+        for offset in [4, 6, 8] { meter.set(offset, float: current / 3) }
+        for offset in [10, 12, 14, 16] { meter.set(offset, float: Self.phaseVoltage) }
+        for offset in [18, 20, 22, 24] { meter.set(offset, float: 400) }
+        meter.set(26, float: frequency.value)
+        meter.set(28, float: power.value)
+        for offset in [30, 32, 34] { meter.set(offset, float: power.value / 3) }
+        meter.set(36, float: power.value.magnitude)
+        meter.set(44, float: 0)
+        meter.set(52, float: 1)
+        meter.set(60, float: 0)
+        meter.set(68, float: 0)
+        meter.set(124, long: 0)
+        return sunSpecMarker + commonModel(model: "Simulated meter", serial: "METER", unitID: unitID)
+            + meter.registers + sunSpecEnd
+    }
+}

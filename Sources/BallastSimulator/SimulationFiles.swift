@@ -1,0 +1,73 @@
+import Glibc
+import Quantities
+import Scenario
+import SiteConfig
+import YAMLText
+
+/// The files of one simulation, read and checked.
+public struct SimulationFiles: Sendable {
+    public var site: SiteConfig
+    public var scenario: Scenario
+    public var plant: SimulatedSite
+
+    /// What is wrong, ready for a person, with file and line where there is one.
+    public struct LoadError: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    /// - Parameter scenario: `nil` = nominal frequency and no faults. The profile it names is relative to its
+    ///   folder.
+    public static func load(site sitePath: String, scenario scenarioPath: String?) throws(LoadError) -> Self {
+        do {
+            let site = try SiteConfig.load(path: sitePath)
+            var scenario = Scenario()
+            if let scenarioPath {
+                scenario = try Scenario(try YAMLText.load(path: scenarioPath), file: scenarioPath)
+            }
+            var profile = FrequencyProfile(constant: site.gridIntegration.nominalFrequency)
+            if let name = scenario.profile {
+                profile = try load(profile: path(name, besides: scenarioPath ?? ""))
+            }
+            let plant = try SimulatedSite(site: site, scenario: scenario, profile: profile)
+            return SimulationFiles(site: site, scenario: scenario, plant: plant)
+        } catch let error as LoadError {
+            throw error
+        } catch {
+            throw LoadError(description: "\(error)")
+        }
+    }
+
+    private static func load(profile path: String) throws(LoadError) -> FrequencyProfile {
+        guard let file = fopen(path, "re") else {
+            throw LoadError(description: "\(path): cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count < 64 << 20 {
+            let count = fread(&chunk, 1, chunk.count, file)
+            if count == 0 { break }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+        do throws(FrequencyProfile.ParseError) {
+            return try FrequencyProfile(csv: String(decoding: bytes, as: UTF8.self))
+        } catch {
+            throw LoadError(description: "\(path): \(error)")
+        }
+    }
+
+    private static func path(_ name: String, besides file: String) -> String {
+        guard !name.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return name }
+        return String(file[...slash]) + name
+    }
+}
+
+extension SimulationFiles {
+    /// The lowest frequency of the part of the profile that the scenario plays, to the second.
+    public var nadir: Hertz {
+        let first = Int64(scenario.startAt.seconds)
+        let last = Int64((scenario.endAt ?? plant.profile.end).seconds)
+        return (first...max(first, last)).map { plant.profile.frequency(at: .seconds($0)) }.min()
+            ?? site.gridIntegration.nominalFrequency
+    }
+}

@@ -1,0 +1,174 @@
+import LinuxIO
+import Quantities
+import Scenario
+
+/// What the control socket understands; each answer is one line of JSON, an error has the member `error`.
+struct SimulatorCommands {
+    static let usage = """
+        start | truth | frequency HZ | frequency profile | fault NAME UNIT [key=value…] | fault meter_silence \
+        | clear NAME [UNIT] | latency | latency reset | quit
+        """
+
+    let plant: SimulatedPlant
+    let stop: StopFlag
+
+    /// Why a command was not carried out.
+    struct Refusal: Error {
+        var reason: String
+    }
+
+    func answer(_ line: String) -> String {
+        let words = line.split(separator: " ").map(String.init)
+        do throws(Refusal) {
+            return try carryOut(words).text
+        } catch {
+            return JSONText.object([("error", .string(error.reason))]).text
+        }
+    }
+
+    private static let done = JSONText.object([("ok", .bool(true))])
+
+    private func carryOut(_ words: [String]) throws(Refusal) -> JSONText {
+        switch (words.first, words.count) {
+        case ("start", 1):
+            plant.with { $0.site.start() }
+            return Self.done
+        case ("truth", 1): return Self.truth(plant.with { $0 }, at: MonotonicTime.now())
+        case ("frequency", 2): return try setFrequency(words[1])
+        case ("fault", 2...): return try addFault(Array(words.dropFirst()))
+        case ("clear", 2...3): return try clearFault(words[1], unit: words.count == 3 ? words[2] : nil)
+        case ("latency", 1): return Self.latencies(plant.with { $0 })
+        case ("latency", 2) where words[1] == "reset":
+            plant.with { $0.latency.reset() }
+            return Self.done
+        case ("quit", 1):
+            stop.raise()
+            return Self.done
+        // Words are what a person or a program sent.
+        default: throw Refusal(reason: "not understood; allowed: " + Self.usage)
+        }
+    }
+
+    private func setFrequency(_ text: String) throws(Refusal) -> JSONText {
+        if text == "profile" {
+            plant.with { $0.site.frequencyOverride = nil }
+            return Self.done
+        }
+        guard let number = Double(text), number >= 40, number <= 70 else {
+            throw Refusal(reason: "frequency: '\(text)' is not a number in 40 … 70, nor 'profile'")
+        }
+        plant.with {
+            $0.site.frequencyOverride = Hertz(number)
+            $0.latency.frequencyStepped(to: Hertz(number), at: MonotonicTime.now())
+        }
+        return Self.done
+    }
+
+    private func unitIndex(_ kind: Fault.Kind, _ unit: String?) throws(Refusal) -> Int? {
+        guard kind.concernsUnit else {
+            if unit != nil { throw Refusal(reason: "\(kind.rawValue) concerns no unit") }
+            return nil
+        }
+        guard let unit else { throw Refusal(reason: "\(kind.rawValue) needs a unit") }
+        guard let index = plant.with({ $0.site.index(of: unit) }) else {
+            throw Refusal(reason: "the site has no unit '\(unit)'")
+        }
+        return index
+    }
+
+    private func addFault(_ words: [String]) throws(Refusal) -> JSONText {
+        guard let kind = Fault.Kind(rawValue: words[0]) else {
+            throw Refusal(reason: "\(Fault.ParseError.unknownKind(words[0]))")
+        }
+        let unit = words.count > 1 && !words[1].contains("=") ? words[1] : nil
+        let index = try unitIndex(kind, unit)
+        var parameters: [Fault.Parameter] = []
+        for word in words.dropFirst(unit == nil ? 1 : 2) {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw Refusal(reason: "'\(word)' is not key=value") }
+            parameters.append(Fault.Parameter(key: String(parts[0]), value: String(parts[1])))
+        }
+        do throws(Fault.ParseError) {
+            let cells = plant.with { $0.site.scenario.cellCount }
+            let fault = try Fault(name: kind.rawValue, parameters: parameters, cellCount: cells)
+            plant.with { $0.site.add(fault, unit: index) }
+        } catch {
+            throw Refusal(reason: "\(error)")
+        }
+        return Self.done
+    }
+
+    private func clearFault(_ name: String, unit: String?) throws(Refusal) -> JSONText {
+        guard let kind = Fault.Kind(rawValue: name) else {
+            throw Refusal(reason: "\(Fault.ParseError.unknownKind(name))")
+        }
+        let index = try unitIndex(kind, unit)
+        plant.with { $0.site.clear(kind, unit: index) }
+        return Self.done
+    }
+
+    // MARK: Answers
+
+    static func truth(_ state: SimulatedPlant.State, at now: MonotonicTime) -> JSONText {
+        let site = state.site
+        return .object([
+            ("time_s", .number(site.time.seconds, decimals: 3)),
+            ("scenario_s", site.scenarioTime.map { .number($0.seconds, decimals: 3) } ?? .null),
+            ("frequency_hz", .number(site.frequency.value, decimals: 4)),
+            ("meter_power_w", .number(site.meterPower.value, decimals: 1)),
+            ("meter_silent", .bool(site.isMeterSilent)),
+            ("units", .array(site.units.indices.map { unit(state, $0, at: now) })),
+        ])
+    }
+
+    private static func unit(
+        _ state: SimulatedPlant.State, _ index: Int, at now: MonotonicTime
+    ) -> JSONText {
+        let unit = state.site.units[index]
+        let battery = unit.battery
+        let voltages = battery.cellVoltages
+        let temperatures = battery.cellTemperatures
+        let setpoint = unit.inverter.setpoint
+        let age = state.latency.setpointTime(index).map { (now - $0).milliseconds }
+        return .object([
+            ("id", .string(unit.id)),
+            ("power_w", .number(unit.inverter.activePower.value, decimals: 1)),
+            ("soc_percent", .number(battery.stateOfCharge.percent, decimals: 3)),
+            ("cell_voltage_min_v", .number(voltages.min.value, decimals: 4)),
+            ("cell_voltage_max_v", .number(voltages.max.value, decimals: 4)),
+            ("cell_temperature_max_c", .number(temperatures.max.value, decimals: 2)),
+            ("hottest_cell", .integer(temperatures.maxCell + 1)),
+            ("pack_voltage_v", .number(battery.packVoltage.value, decimals: 2)),
+            ("pack_current_a", .number(battery.current.value, decimals: 2)),
+            ("setpoint_w", .number(setpoint.value.value, decimals: 1)),
+            ("setpoint_enabled", .bool(setpoint.isEnabled)),
+            ("setpoint_writes", .integer(state.latency.setpointCount(index))),
+            ("setpoint_age_ms", age.map { .number($0, decimals: 1) } ?? .null),
+            ("reversions", .integer(unit.inverter.reversionCount)),
+            ("inverter_state", .string("\(unit.inverter.state)")),
+            ("contactor_closed", .bool(battery.isContactorClosed)),
+            ("faults", .array(unit.faults.map { .string($0.kind.rawValue) })),
+            ("bms_protections", .array(unit.management.protections.map { .string($0.rawValue) })),
+        ])
+    }
+
+    static func latencies(_ state: SimulatedPlant.State) -> JSONText {
+        let rows = state.latency.steps.map { step in
+            JSONText.object([
+                ("at_monotonic_ms", .number(Double(step.time.nanoseconds) / 1e6, decimals: 3)),
+                ("frequency_hz", .number(step.frequency.value, decimals: 4)),
+                (
+                    "setpoint_ms",
+                    .object(
+                        state.site.units.enumerated().map { index, unit in
+                            (
+                                unit.id,
+                                step.answers[index].map { .number($0.milliseconds, decimals: 3) } ?? .null
+                            )
+                        })
+                ),
+            ])
+        }
+        return .object([("steps", .array(rows))])
+    }
+}

@@ -1,0 +1,120 @@
+import Quantities
+
+/// A control that returns to a declared value when nobody rewrites it, as the `…RvrtTms` points of SunSpec
+/// 704 do.
+///
+/// The timer runs while the control is enabled. Writing the value, or enabling, restarts it; reading does
+/// not, and writing anything else does not (the reading of sunspec/models #215 that is hardest on a
+/// controller). After the reversion the time stays set, so that the next value is supervised again.
+public struct RevertingControl<Value: Quantity>: Sendable {
+    public private(set) var value: Value
+    public var revertValue: Value = .zero
+    public private(set) var isEnabled = false
+    /// What `isEnabled` becomes when the timer fires (sunspec/models #126); not an enable of the timer.
+    public var isEnabledAfterReversion = false
+    /// Zero = never reverts. A change takes effect at the next restart.
+    public var reversionTime: Duration = .zero
+    /// Time left; `nil` while the timer does not run.
+    public private(set) var remaining: Duration?
+
+    public init(_ value: Value) { self.value = value }
+
+    public mutating func write(_ value: Value) {
+        self.value = value
+        restart()
+    }
+
+    public mutating func enable() {
+        if !isEnabled {
+            isEnabled = true
+            restart()
+        }
+    }
+
+    public mutating func disable() {
+        isEnabled = false
+        remaining = nil
+    }
+
+    private mutating func restart() { remaining = isEnabled && reversionTime > .zero ? reversionTime : nil }
+
+    /// - Returns: whether the control has reverted in this step.
+    mutating func advance(by step: Duration) -> Bool {
+        guard let left = remaining else { return false }
+        if left > step {
+            remaining = left - step
+            return false
+        }
+        remaining = nil
+        value = revertValue
+        isEnabled = isEnabledAfterReversion
+        return true
+    }
+}
+
+/// A battery inverter: follows a power setpoint with a ramp, loses a little, and protects itself by a
+/// reversion timer.
+public struct InverterModel: Sendable {
+    /// As SunSpec 701 `InvSt` names and numbers them.
+    public enum State: Int, Sendable {
+        case off, sleeping, starting, running, throttled, shuttingDown, fault, standby
+    }
+
+    /// A magnitude.
+    public let ratedPower: Watts
+    /// From nothing to rated power in 0.2 s unless said otherwise.
+    public var rampRate: WattsPerSecond
+    /// 704 `WSet`: positive = discharge.
+    public var setpoint = RevertingControl<Watts>(.zero)
+    /// 704 `WMaxLimPct`: cap on the magnitude of power.
+    public var powerLimit = RevertingControl<Fraction>(Fraction(1))
+    /// How often the setpoint has reverted.
+    public private(set) var reversionCount = 0
+    /// At the AC terminals; positive = injected.
+    public private(set) var activePower: Watts = .zero
+    public private(set) var state: State = .standby
+    public private(set) var energyInjected: WattHours = .zero
+    public private(set) var energyAbsorbed: WattHours = .zero
+    var isFaultForced = false
+
+    public init(ratedPower: Watts) {
+        precondition(ratedPower > .zero)
+        self.ratedPower = ratedPower
+        rampRate = WattsPerSecond(ratedPower.value / 0.2)
+    }
+
+    /// Power the control asks for now, inside the rating.
+    public var target: Watts {
+        guard setpoint.isEnabled else { return .zero }
+        let cap =
+            powerLimit.isEnabled ? ratedPower * powerLimit.value.clamped(.zero, Fraction(1)) : ratedPower
+        return setpoint.value.clamped(-cap, cap)
+    }
+
+    /// Losses at an AC power: 0.3 % of the rating always, 1 % of the power, 1 % of the rating at full load
+    /// (quadratic).
+    public func losses(at power: Watts) -> Watts {
+        guard state != .fault else { return .zero }
+        let load = power.magnitude / ratedPower
+        return ratedPower * (0.003 + 0.01 * load + 0.01 * load * load)
+    }
+
+    /// Power on the battery's side; positive = drawn from the battery.
+    public var dcPower: Watts { activePower + losses(at: activePower) }
+
+    /// - Parameter isBatteryConnected: without it the inverter faults and gives nothing.
+    mutating func advance(by step: Duration, isBatteryConnected: Bool) {
+        if setpoint.advance(by: step) { reversionCount += 1 }
+        _ = powerLimit.advance(by: step)
+        guard isBatteryConnected, !isFaultForced else {
+            state = .fault
+            activePower = .zero
+            return
+        }
+        let most = rampRate * step
+        activePower += (target - activePower).clamped(-most, most)
+        state = setpoint.isEnabled || activePower != .zero ? .running : .standby
+        let energy = activePower * step
+        if energy > .zero { energyInjected += energy } else { energyAbsorbed -= energy }
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+import BallastSimulator
+
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Run a whole site with all its processes, play a scenario, and judge what happened.",
+        discussion: """
+            Shows a live view on a terminal and plain lines elsewhere. The exit status is 0 only if everything that was \
+            to happen happened, and 130 after Ctrl-C.
+            """)
+
+    @Option(help: "Folder with ballastd, ballast-link, ballast-aggregator and ballast-sim.") var programs:
+        String
+    @Option(help: "The site's configuration.") var site: String
+    @Option(help: "The scenario; its last fault must trip a unit.") var scenario: String
+    @Option(help: "The aggregator's configuration.") var aggregator: String
+    @Option(help: "The link's configuration.") var link: String
+    @Option(help: "Folder for logs, state and records.") var records: String
+    @Option(help: "The port on which the aggregator listens.") var aggregatorPort: UInt16 = 15080
+
+    func run() throws {
+        var demo = try Demo(
+            Demo.Options(
+                programs: programs, site: site, scenario: scenario, aggregator: aggregator, link: link,
+                records: records, aggregatorPort: aggregatorPort))
+        switch try demo.run() {
+        case .passed: return
+        case .failed: throw ExitCode(1)
+        case .interrupted: throw ExitCode(130)
+        }
+    }
+}
