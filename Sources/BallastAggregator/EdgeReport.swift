@@ -1,0 +1,153 @@
+import JSONText
+
+/// A batch of numbered records from one site, checked: its records and gaps cover their numbers without a
+/// hole.
+public struct EdgeReport: Sendable, Equatable {
+    public struct Record: Sendable, Equatable {
+        public var number: Int64
+        /// `telemetry`, `event`, …; empty where the record does not say.
+        public var kind: String
+        /// The JSON object as the site wrote it.
+        public var data: String
+    }
+
+    /// The largest report, in bytes.
+    public static let sizeLimit = 8 << 20
+
+    public var site: String
+    /// 32 lower-case hexadecimal digits.
+    public var epoch: String
+    public var records: [Record]
+    /// Numbers that the site cannot deliver.
+    public var gaps: [ClosedRange<Int64>]
+    /// All numbers that the report speaks for; `nil` where there is none, which asks for the mark only.
+    public var covered: ClosedRange<Int64>?
+
+    /// - Throws: what is wrong and where.
+    public init(json bytes: [UInt8]) throws(JSONError) {
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw JSONError("the text is not UTF-8", at: 0)
+        }
+        var draft = Draft()
+        var cursor = JSONCursor(bytes)
+        try cursor.object { (key, cursor) throws(JSONError) in try draft.read(key, &cursor, bytes) }
+        try cursor.end()
+        guard let site = draft.site else { throw JSONError("is missing", at: 0, path: "site") }
+        guard let epoch = draft.epoch else { throw JSONError("is missing", at: 0, path: "epoch") }
+        self.site = site
+        self.epoch = epoch
+        records = draft.records
+        gaps = draft.gaps
+        covered = try Self.covered(by: records, and: gaps)
+    }
+
+    /// Puts records and gaps in one line and finds the first hole or overlap.
+    private static func covered(
+        by records: [Record], and gaps: [ClosedRange<Int64>]
+    ) throws(JSONError) -> ClosedRange<Int64>? {
+        var pieces = records.map { $0.number...$0.number } + gaps
+        pieces.sort { $0.lowerBound < $1.lowerBound }
+        guard let first = pieces.first else { return nil }
+        var last = first.upperBound
+        for piece in pieces.dropFirst() {
+            if piece.lowerBound <= last {
+                throw JSONError("overlap at \(piece.lowerBound)", at: 0, path: "gaps")
+            }
+            if piece.lowerBound != last &+ 1 {
+                let hole = "\(last) is followed by \(piece.lowerBound), and no gap says why"
+                throw JSONError(hole, at: 0, path: "records")
+            }
+            last = piece.upperBound
+        }
+        return first.lowerBound...last
+    }
+}
+
+/// What has been read of a report so far.
+private struct Draft {
+    var site: String?
+    var epoch: String?
+    var records: [EdgeReport.Record] = []
+    var gaps: [ClosedRange<Int64>] = []
+
+    mutating func read(_ key: String, _ cursor: inout JSONCursor, _ bytes: [UInt8]) throws(JSONError) {
+        switch key {
+        case "site": site = try cursor.string()
+        case "epoch":
+            let start = cursor.offset
+            let text = try cursor.string()
+            let isEpoch =
+                text.utf8.count == 32 && text.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+            if !isEpoch { throw JSONError("expected 32 lower-case hexadecimal digits", at: start) }
+            epoch = text
+        case "records":
+            try cursor.array { (_, cursor) throws(JSONError) in try readRecord(&cursor, bytes) }
+        case "gaps":
+            try cursor.array { (_, cursor) throws(JSONError) in try readGap(&cursor) }
+        default: _ = try cursor.skipValue()
+        }
+    }
+
+    private mutating func readRecord(_ cursor: inout JSONCursor, _ bytes: [UInt8]) throws(JSONError) {
+        let start = cursor.offset
+        var number: Int64?
+        var data: Range<Int>?
+        var kind = ""
+        try cursor.object { (key, cursor) throws(JSONError) in
+            switch key {
+            case "n": number = try Self.number(&cursor)
+            case "data": data = try Self.data(&cursor, kind: &kind)
+            default: _ = try cursor.skipValue()
+            }
+        }
+        guard let number else { throw JSONError("is missing", at: start, path: "n") }
+        guard let data else { throw JSONError("is missing", at: start, path: "data") }
+        if let last = records.last, number <= last.number {
+            throw JSONError("\(number) after \(last.number): numbers must increase", at: start, path: "n")
+        }
+        let text = String(decoding: bytes[data], as: UTF8.self)
+        records.append(EdgeReport.Record(number: number, kind: kind, data: text))
+    }
+
+    private mutating func readGap(_ cursor: inout JSONCursor) throws(JSONError) {
+        let start = cursor.offset
+        var from: Int64?
+        var to: Int64?
+        try cursor.object { (key, cursor) throws(JSONError) in
+            switch key {
+            case "from": from = try Self.number(&cursor)
+            case "to": to = try Self.number(&cursor)
+            default: _ = try cursor.skipValue()
+            }
+        }
+        guard let from, let to, from <= to else {
+            throw JSONError("needs \"from\" and \"to\", and \"to\" not below \"from\"", at: start)
+        }
+        if let last = gaps.last, from <= last.upperBound {
+            throw JSONError("\(from) after \(last.upperBound): gaps must increase", at: start)
+        }
+        gaps.append(from...to)
+    }
+
+    private static func number(_ cursor: inout JSONCursor) throws(JSONError) -> Int64 {
+        let start = cursor.offset
+        guard let number = Int64(exactly: try cursor.whole()), number >= 1, number < Int64.max else {
+            throw JSONError("is outside 1 … 9223372036854775806", at: start)
+        }
+        return number
+    }
+
+    private static func data(_ cursor: inout JSONCursor, kind: inout String) throws(JSONError) -> Range<Int> {
+        let start = cursor.offset
+        var found = ""
+        try cursor.object { (key, cursor) throws(JSONError) in
+            if key == "kind", cursor.isAtString {
+                found = try cursor.string()
+            } else {
+                _ = try cursor.skipValue()
+            }
+        }
+        kind = String(found.prefix(32))
+        return start..<cursor.offset
+    }
+}

@@ -1,0 +1,157 @@
+/// The page at `/`: asks the same endpoints as everybody, once a second; loads nothing from anywhere else.
+enum StatusPage {
+    static let html = """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>Ballast sites</title>
+        <style>\(style)</style>
+        </head>
+        <body>
+        <header><h1>Ballast</h1><span id="link">…</span></header>
+        <main id="sites"></main>
+        <script>\(script)</script>
+        </body>
+        </html>
+
+        """
+
+    private static let style = """
+        :root { --ink: #17202a; --dim: #66727f; --line: #dde3e9; --card: #fff; --back: #f2f5f8;
+                --good: #0a7d4b; --bad: #c0281c; --warn: #a66300; --bar: #2f6fdb; }
+        @media (prefers-color-scheme: dark) {
+          :root { --ink: #e8edf2; --dim: #93a0ad; --line: #2b3642; --card: #17202a; --back: #0e141b;
+                  --good: #3ccf8e; --bad: #ff6b5e; --warn: #f0a93a; --bar: #5b95f5; } }
+        * { box-sizing: border-box; }
+        body { margin: 0; background: var(--back); color: var(--ink);
+               font: 15px/1.45 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
+        header { display: flex; align-items: baseline; gap: 1rem; padding: 1rem 1.5rem; }
+        h1 { font-size: 1.2rem; margin: 0; letter-spacing: .02em; }
+        h2 { font-size: 1.05rem; margin: 0; }
+        main { display: grid; gap: 1rem; padding: 0 1.5rem 2rem; }
+        section { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
+                  padding: 1rem; }
+        .top { display: flex; flex-wrap: wrap; gap: .3rem 1rem; align-items: baseline; }
+        .figures { display: flex; flex-wrap: wrap; gap: .5rem 2.5rem; margin: .8rem 0; }
+        .figure b { display: block; font-size: 1.7rem; font-weight: 600; }
+        .dim, th, .figure span { color: var(--dim); font-size: .85rem; font-weight: 400; }
+        .good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }
+        .table { overflow-x: auto; }
+        table { border-collapse: collapse; width: 100%; }
+        th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-top: 1px solid var(--line);
+                 white-space: nowrap; }
+        td.text { white-space: normal; }
+        .soc { display: inline-block; width: 6rem; height: .6rem; border-radius: .3rem;
+               background: var(--line); overflow: hidden; margin-right: .5rem; }
+        .soc i { display: block; height: 100%; background: var(--bar); }
+        """
+
+    private static let script = #"""
+        const element = (tag, attributes, ...children) => {
+          const node = document.createElement(tag);
+          for (const [name, value] of Object.entries(attributes || {})) node.setAttribute(name, value);
+          for (const child of children) if (child !== null && child !== undefined) node.append(child);
+          return node;
+        };
+        const isNumber = value => typeof value === "number" && isFinite(value);
+        const shown = (value, digits, unit) => isNumber(value) ? value.toFixed(digits) + " " + unit : "–";
+        const list = value => Array.isArray(value) ? value : [];
+        const figure = (label, text) => element("div", {class: "figure"}, element("span", {}, label),
+          element("b", {}, text));
+        const modeClass = unit => list(unit.trips).length || unit.mode === "tripped" ? "bad"
+          : unit.mode === "running" ? "good" : "warn";
+
+        function soc(percent) {
+          if (!isNumber(percent)) return "–";
+          const width = Math.min(100, Math.max(0, percent));
+          const bar = element("span", {class: "soc"}, element("i", {style: `width:${width}%`}));
+          return element("span", {}, bar,
+            percent.toFixed(1) + " %");
+        }
+
+        function limitedBy(unit) {
+          const ends = [unit.charge_limited_by, unit.discharge_limited_by].filter(cause => cause != null);
+          return ends.length === 2 && ends[0] !== ends[1]
+            ? `charge ${ends[0]}, discharge ${ends[1]}` : String(ends[0] ?? "");
+        }
+
+        function unitRow(unit) {
+          return element("tr", {},
+            element("td", {}, String(unit.id ?? "–")),
+            element("td", {class: modeClass(unit)}, String(unit.mode ?? "–")),
+            element("td", {}, shown(unit.power_kw, 1, "kW")),
+            element("td", {}, shown(unit.setpoint_kw, 1, "kW")),
+            element("td", {}, soc(unit.soc_percent)),
+            element("td", {}, shown(unit.charge_limit_kw, 0, "…") + " "
+              + shown(unit.discharge_limit_kw, 0, "kW")),
+            element("td", {}, limitedBy(unit)),
+            element("td", {class: "bad"}, list(unit.trips).join(", ")));
+        }
+
+        function eventRow(event) {
+          const data = event.data || {};
+          const text = String(data.text ?? data.cause ?? "");
+          return element("tr", {}, element("td", {class: "dim"}, String(data.at ?? event.received_at)),
+            element("td", {class: data.event === "trip" ? "bad" : ""}, String(data.event ?? "event")),
+            element("td", {class: "text"}, text));
+        }
+
+        function table(heads, rows) {
+          return element("div", {class: "table"}, element("table", {},
+            element("thead", {}, element("tr", {}, ...heads.map(head => element("th", {}, head)))),
+            element("tbody", {}, ...rows)));
+        }
+
+        const unitHeads = ["Unit", "State", "Power", "Setpoint", "State of charge", "Permit", "Limited by",
+          "Trips"];
+        const eventHeads = ["Time", "Event", "What happened"];
+
+        function card(site, state) {
+          const telemetry = state && state.telemetry && state.telemetry.data || {};
+          const age = state && state.last_seen ? (Date.now() - Date.parse(state.last_seen)) / 1000 : null;
+          const seen = age === null ? "never seen" : age < 5 ? "live" : `last seen ${Math.round(age)} s ago`;
+          const units = list(telemetry.units), events = list(state && state.events);
+          return element("section", {},
+            element("div", {class: "top"}, element("h2", {}, site.id),
+              element("span", {class: age !== null && age < 5 ? "good" : "bad"}, seen),
+              element("span", {class: "dim"}, state && state.epoch
+                ? `stored through ${state.stored_through} of ${state.epoch.slice(0, 8)}…` : "")),
+            element("div", {class: "figures"},
+              figure("Frequency", shown(telemetry.frequency_hz, 3, "Hz")),
+              figure("Site power", shown(telemetry.site_power_kw, 1, "kW")),
+              figure("Base point", shown(telemetry.base_point_kw, 1, "kW")),
+              figure("Frequency response", shown(telemetry.response_kw, 1, "kW"))),
+            units.length ? table(unitHeads, units.map(unitRow)) : null,
+            events.length ? table(eventHeads, events.slice(0, 12).map(eventRow)) : null);
+        }
+
+        const headers = () => {
+          const token = new URLSearchParams(location.hash.slice(1)).get("token");
+          return token ? {Authorization: "Bearer " + token} : {};
+        };
+        async function ask(path) {
+          const answer = await fetch(path, {headers: headers(), cache: "no-store"});
+          const body = await answer.json();
+          if (!answer.ok) throw new Error(body.error || answer.status);
+          return body;
+        }
+        async function refresh() {
+          const status = document.getElementById("link");
+          try {
+            const {sites} = await ask("/v1/sites");
+            const states = await Promise.all(sites.map(site =>
+              ask(`/v1/sites/${encodeURIComponent(site.id)}/state`)));
+            const cards = sites.map((site, index) => card(site, states[index]));
+            document.getElementById("sites").replaceChildren(...cards);
+            status.textContent = sites.length + (sites.length === 1 ? " site" : " sites");
+            status.className = "dim";
+          } catch (error) {
+            status.textContent = "no answer: " + error.message;
+            status.className = "bad";
+          }
+          setTimeout(refresh, 1000);
+        }
+        refresh();
+        """#
+}

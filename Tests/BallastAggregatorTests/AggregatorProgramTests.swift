@@ -1,0 +1,116 @@
+import AsyncHTTPClient
+import GRDB
+import Glibc
+import NIOCore
+import ProgramSupport
+import Testing
+
+@testable import BallastAggregator
+
+@Suite struct `The program ballast-aggregator` {
+    static let epoch = `An edge report`.epoch
+    let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    static func report(_ numbers: ClosedRange<Int>, site: String = "demo") -> String {
+        let records = numbers.map { "{\"n\":\($0),\"data\":{\"kind\":\"event\",\"was\":\($0)}}" }
+        return "{\"site\":\"\(site)\",\"epoch\":\"\(epoch)\",\"records\":[\(records.joined(separator: ","))]}"
+    }
+
+    func storedNumbers(_ aggregator: RunningAggregator) throws -> [Int] {
+        let queue = try DatabaseQueue(path: aggregator.database)
+        return try queue.read { try Int.fetchAll($0, sql: "SELECT n FROM record ORDER BY n") }
+    }
+
+    // swift-format-ignore
+    static let refused: [(token: String?, body: String, status: Int, says: String, why: Comment)] = [
+        (nil,            report(1...1),                401, "no header",          "no token"),
+        ("",             report(1...1),                401, "Bearer TOKEN",       "an empty token"),
+        ("wrong",        report(1...1),                401, "not known",          "a bad token"),
+        ("wrong",        "hello",                      401,
+            "not known",          "the token is looked at first"),
+        ("other-token",  report(1...1),                403, "not the one of site", "another site's token"),
+        ("demo-token",   report(1...1, site: "nope"),  403, "no site",            "an unknown site"),
+        ("demo-token",   "hello",                      400, "byte 0",             "not JSON"),
+        ("demo-token",   "{}",                         400, "site: is missing",   "the wrong shape"),
+        ("demo-token",   report(5...6),                409, "1 comes next",       "begins too late"),
+        ("demo-token",   String(repeating: " ", count: (8 << 20) + 1), 413, "larger than 8388608",
+            "too large"),
+    ]
+
+    @Test func `refuses what it must not take, says why, and goes on`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        for row in Self.refused {
+            let answer = try await aggregator.post(row.body, token: row.token)
+            #expect(answer.status == row.status, row.why)
+            #expect(answer.body.contains(row.says), row.why)
+        }
+        #expect(try await aggregator.post(Self.report(1...1)).status == 200)
+        aggregator.end(by: SIGKILL)
+        #expect(try storedNumbers(aggregator) == [1])
+    }
+
+    @Test func `refuses a report of unknown length as soon as it is too large`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        let chunk = ByteBuffer(repeating: 0x20, count: 1 << 20)
+        let chunks = AsyncStream { continuation in
+            for _ in 0..<9 { continuation.yield(chunk) }
+            continuation.finish()
+        }
+        let answer = try await aggregator.ask(
+            "/v1/edge/report", .stream(chunks, length: .unknown), token: "demo-token")
+        #expect(answer.status == 413)
+    }
+
+    @Test func `stores the same report once however often it comes`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        let expected = "{\"epoch\":\"\(Self.epoch)\",\"stored_through\":20}"
+        for _ in 0..<3 { #expect(try await aggregator.post(Self.report(1...20)).body == expected) }
+        aggregator.end(by: SIGKILL)
+        #expect(try storedNumbers(aggregator) == Array(1...20))
+    }
+
+    @Test func `has every answered number after SIGKILL`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        for round in 0..<5 {
+            let through = round * 30 + 30
+            let answer = try await aggregator.post(Self.report(round * 30 + 1...through))
+            #expect(answer.body.contains("\"stored_through\":\(through)}"))
+            #expect(aggregator.end(by: SIGKILL) == 128 + Int(SIGKILL))
+            try aggregator.start()
+            #expect(try await aggregator.storedThrough() == UInt64(through))
+        }
+        aggregator.end(by: SIGKILL)
+        #expect(try storedNumbers(aggregator) == Array(1...150))
+    }
+
+    @Test func `shows the sites, their state and the page, and ends on SIGTERM`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        _ = try await aggregator.post(Self.report(1...60))
+        let sites = try await aggregator.get("/v1/sites")
+        #expect(
+            sites.body.hasPrefix(
+                "{\"sites\":[{\"id\":\"demo\",\"epoch\":\"\(Self.epoch)\",\"stored_through\":60"))
+        #expect(
+            sites.body.contains(
+                "{\"id\":\"other\",\"epoch\":null,\"stored_through\":null,\"last_seen\":null}"))
+        let state = try await aggregator.get("/v1/sites/demo/state")
+        #expect(state.body.contains("\"telemetry\":null,\"events\":[{\"n\":60,"))
+        #expect(state.body.contains("{\"n\":11,") && !state.body.contains("{\"n\":10,"))
+        #expect(try await aggregator.get("/v1/sites/nope/state").status == 404)
+        let page = try await aggregator.get("/")
+        #expect(page.status == 200)
+        #expect(!page.body.contains("http://") && !page.body.contains("https://"))
+        #expect(aggregator.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `asks for the reading token where one is configured`() async throws {
+        let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+        let aggregator = try RunningAggregator(in: scratch, extra: "read_token_sha256: \(digest)")
+        #expect(try await aggregator.get("/v1/sites").status == 401)
+        #expect(try await aggregator.get("/v1/sites", token: "demo-token").status == 401)
+        #expect(try await aggregator.get("/v1/sites", token: "hello").status == 200)
+        #expect(try await aggregator.get("/v1/sites/demo/state").status == 401)
+    }
+}
