@@ -1,0 +1,81 @@
+import AsyncHTTPClient
+import JSONText
+import NIOCore
+import Recorder
+
+/// What the aggregator made of a report.
+enum ReportAnswer: Equatable {
+    case stored(through: UInt64)
+    /// It has less than the report builds on.
+    case rewind(to: UInt64)
+    case tooLarge
+    /// Somebody must put something right first.
+    case refused(status: UInt, reason: String)
+    /// Nothing is known of what became of the report.
+    case unreachable(reason: String)
+}
+
+/// Speaks HTTP with the aggregator.
+struct AggregatorClient {
+    private static let answerLimit = 64 * 1_024
+
+    let client: HTTPClient
+    let url: String
+
+    static func configuration() -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: .seconds(5), read: .seconds(15), write: .seconds(15)))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
+    }
+
+    func post(_ body: [UInt8], epoch: SpoolEpoch, token: String) async -> ReportAnswer {
+        var request = HTTPClientRequest(url: url + "/v1/edge/report")
+        request.method = .POST
+        request.headers.add(name: "Authorization", value: "Bearer \(token)")
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: body))
+        do {
+            let response = try await client.execute(request, timeout: .seconds(30))
+            let answer = Array((try await response.body.collect(upTo: Self.answerLimit)).readableBytesView)
+            return Self.interpret(status: UInt(response.status.code), answer, epoch: epoch.description)
+        } catch { return .unreachable(reason: "\(error)") }
+    }
+
+    static func interpret(status: UInt, _ body: [UInt8], epoch: String) -> ReportAnswer {
+        let answer = Fields(body)
+        let reason = answer.error ?? String(decoding: body.prefix(200), as: UTF8.self)
+        switch status {
+        case 200:
+            guard answer.epoch == epoch, let mark = answer.storedThrough else {
+                return .refused(status: status, reason: "the answer is not an aggregator's: \(reason)")
+            }
+            return .stored(through: mark)
+        case 409:
+            return answer.storedThrough.map { .rewind(to: $0) } ?? .refused(status: status, reason: reason)
+        case 413: return .tooLarge
+        case 408, 429, 500...: return .unreachable(reason: "status \(status): \(reason)")
+        default: return .refused(status: status, reason: reason)
+        }
+    }
+
+    private struct Fields {
+        var epoch: String?
+        var storedThrough: UInt64?
+        var error: String?
+
+        init(_ body: [UInt8]) {
+            var cursor = JSONCursor(body)
+            // What is not JSON has none of the fields, and the caller deals with that.
+            try? cursor.object { (key, cursor) throws(JSONError) in
+                switch key {
+                case "epoch" where cursor.isAtString: epoch = try cursor.string()
+                case "error" where cursor.isAtString: error = try cursor.string()
+                case "stored_through": storedThrough = try cursor.whole()
+                default: _ = try cursor.skipValue()
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import AsyncHTTPClient
+import Dispatch
+import Glibc
+import SiteConfig
+import YAMLText
+
+/// The whole program: configuration, spool, HTTP client, until a signal ends it.
+public enum Link {
+    /// Delivers until SIGTERM or SIGINT; throws where it cannot start.
+    public static func run(configPath: String) async throws {
+        let config = try LinkConfig(try YAMLText.load(path: configPath), file: configPath)
+        let client = HTTPClient(
+            eventLoopGroupProvider: .singleton, configuration: AggregatorClient.configuration())
+        let aggregator = AggregatorClient(client: client, url: config.url)
+        let work = Task { await deliver(config, to: aggregator) }
+        let signals = [SIGTERM, SIGINT].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number)
+            source.setEventHandler { work.cancel() }
+            source.resume()
+            return source
+        }
+        await work.value
+        for source in signals { source.cancel() }
+        try await client.shutdown()
+        log("ended")
+    }
+
+    private static func deliver(_ config: LinkConfig, to aggregator: AggregatorClient) async {
+        var session = LinkSession(config: config, log: log) { body, epoch, token in
+            await aggregator.post(body, epoch: epoch, token: token)
+        }
+        while !Task.isCancelled {
+            let pause = await session.step()
+            if Task.isCancelled || pause == .zero { continue }
+            // Ends early only where the task is cancelled, which the loop looks at.
+            try? await Task.sleep(for: pause)
+        }
+    }
+
+    private static func log(_ line: String) {
+        let bytes = Array("ballast-link: \(line)\n".utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+}
+
+/// A file that holds nothing but a token.
+enum TokenFile {
+    private static let sizeLimit = 4_096
+
+    /// The first line; `nil` where the file cannot be read or its first line is empty.
+    static func read(_ path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: sizeLimit)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        let line = bytes.prefix(max(0, count)).prefix { (0x21...0x7E).contains($0) }
+        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+    }
+}

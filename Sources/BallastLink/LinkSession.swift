@@ -1,0 +1,130 @@
+import Recorder
+
+/// Delivers the spool in order, one report at a time. Holds one batch in memory, never more.
+struct LinkSession {
+    private static let idlePause = Duration.milliseconds(100)
+    private static let spoolPause = Duration.seconds(1)
+
+    private let config: LinkConfig
+    private let post: (_ body: [UInt8], _ epoch: SpoolEpoch, _ token: String) async -> ReportAnswer
+    private let log: (String) -> Void
+
+    private var state = LinkState.starting
+    private var backoff = Backoff()
+    private var generator = SystemRandomNumberGenerator()
+    private var reader: SpoolReader?
+    private var mark: DeliveryMark?
+    /// The last number the aggregator has; `nil` until it was asked.
+    private var position: UInt64?
+    private var token: String?
+    private var recordLimit: Int
+
+    init(
+        config: LinkConfig, log: @escaping (String) -> Void,
+        post: @escaping (_ body: [UInt8], _ epoch: SpoolEpoch, _ token: String) async -> ReportAnswer
+    ) {
+        self.config = config
+        self.log = log
+        self.post = post
+        recordLimit = config.batchRecords
+    }
+
+    /// Does the next thing there is to do.
+    ///
+    /// - Returns: how long to wait before the next step.
+    mutating func step() async -> Duration {
+        do throws(SpoolError) {
+            return try await deliver()
+        } catch {
+            reader = nil
+            position = nil
+            switch error {
+            case .noSpool(let directory): enter(.noSpool(directory: directory))
+            case .inUse, .tooLarge, .system: enter(.spoolUnreadable(reason: "\(error)"))
+            }
+            return Self.spoolPause
+        }
+    }
+
+    private mutating func deliver() async throws(SpoolError) -> Duration {
+        let reader = try openSpool()
+        guard let token = token ?? loadToken() else { return backoff.next(using: &generator) }
+        var batch: SpoolBatch?
+        if let position {
+            let next = try reader.next(
+                after: position, limitBytes: config.batchBytes, limitCount: recordLimit)
+            if next.isEmpty {
+                // A spool that was made anew has another epoch: begin again with that.
+                if !reader.isCurrent() { self.reader = nil }
+                return Self.idlePause
+            }
+            batch = next
+        }
+        let body = ReportBody.encode(site: config.site, epoch: reader.epoch, batch)
+        let answer = await post(body, reader.epoch, token)
+        return try take(answer, to: batch, reader)
+    }
+
+    private mutating func openSpool() throws(SpoolError) -> SpoolReader {
+        if let reader { return reader }
+        let opened = try SpoolReader(directory: config.spool)
+        mark = try DeliveryMark(directory: config.spool, epoch: opened.epoch)
+        position = nil
+        reader = opened
+        return opened
+    }
+
+    private mutating func take(
+        _ answer: ReportAnswer, to batch: SpoolBatch?, _ reader: SpoolReader
+    ) throws(SpoolError) -> Duration {
+        switch answer {
+        case .stored(let number):
+            let end = reader.durableThrough()
+            guard number <= end else {
+                // A number that the spool never gave is not ours to keep: the writer would count on from it.
+                enter(.spoolSetBack(aggregator: number, spool: end))
+                return backoff.next(using: &generator)
+            }
+            recordLimit = config.batchRecords
+            backoff.reset()
+            try moveTo(number)
+            enter(.connected(through: number))
+            return .zero
+        case .rewind(let number) where number != position:
+            try moveTo(number)
+            return .zero
+        case .tooLarge where (batch?.records.count ?? 0) > 1:
+            recordLimit = max(1, (batch?.records.count ?? 0) / 2)
+            return .zero
+        case .rewind(let number):
+            enter(.refused(status: 409, reason: "the aggregator asks for \(number) again and again"))
+        case .tooLarge: enter(.refused(status: 413, reason: "a single record is too large for it"))
+        case .refused(let status, let reason):
+            token = nil
+            enter(.refused(status: status, reason: reason))
+        case .unreachable(let reason): enter(.unreachable(reason: reason))
+        }
+        return backoff.next(using: &generator)
+    }
+
+    /// Goes on behind `number`, forward or back, and keeps that for the spool's writer.
+    private mutating func moveTo(_ number: UInt64) throws(SpoolError) {
+        if mark?.deliveredThrough != number { try mark?.store(number) }
+        position = number
+    }
+
+    private mutating func loadToken() -> String? {
+        switch config.token {
+        case .inline(let text): token = text
+        case .file(let path):
+            token = TokenFile.read(path)
+            if token == nil { enter(.refused(status: 0, reason: "no token can be read from \(path)")) }
+        }
+        return token
+    }
+
+    private mutating func enter(_ next: LinkState) {
+        if !next.isLike(state) { log(next.line) }
+        state = next
+    }
+}

@@ -1,0 +1,38 @@
+/// How the link stands; each change is one line in the log.
+enum LinkState: Equatable {
+    case starting
+    case noSpool(directory: String)
+    case spoolUnreadable(reason: String)
+    case connected(through: UInt64)
+    /// The aggregator has more than the spool ever held: the spool was set back.
+    case spoolSetBack(aggregator: UInt64, spool: UInt64)
+    case refused(status: UInt, reason: String)
+    case unreachable(reason: String)
+
+    /// Whether the other differs in detail only, and needs no line of its own.
+    func isLike(_ other: LinkState) -> Bool {
+        switch (self, other) {
+        case (.starting, .starting), (.noSpool, .noSpool), (.connected, .connected),
+            (.unreachable, .unreachable), (.spoolSetBack, .spoolSetBack):
+            true
+        case (.spoolUnreadable(let a), .spoolUnreadable(let b)): a == b
+        case (.refused(let a, _), .refused(let b, _)): a == b
+        case (.starting, _), (.noSpool, _), (.connected, _), (.unreachable, _), (.spoolSetBack, _),
+            (.spoolUnreadable, _), (.refused, _):
+            false
+        }
+    }
+
+    var line: String {
+        switch self {
+        case .starting: "starting"
+        case .noSpool(let directory): "there is no spool in \(directory) yet; waiting"
+        case .spoolUnreadable(let reason): "the spool cannot be used: \(reason)"
+        case .connected(let mark): "connected; the aggregator has all through \(mark)"
+        case .spoolSetBack(let aggregator, let spool):
+            "the aggregator has all through \(aggregator), the spool ends at \(spool): was it set back?"
+        case .refused(let status, let reason): "refused with status \(status): \(reason)"
+        case .unreachable(let reason): "unreachable: \(reason)"
+        }
+    }
+}

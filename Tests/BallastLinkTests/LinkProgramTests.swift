@@ -1,0 +1,112 @@
+import GRDB
+import Glibc
+import ProgramSupport
+import Recorder
+import Testing
+
+@Suite struct `The program ballast-link` {
+    let scratch: ScratchFolder
+    let writer: SpoolWriter
+
+    init() throws {
+        scratch = try ScratchFolder()
+        writer = try SpoolWriter(
+            directory: scratch.path + "/spool",
+            options: SpoolOptions(segmentBytes: 16_384, totalBytes: 64 << 20))
+    }
+
+    func startLink(url: String, token: String = "demo-token") throws -> RunningProgram {
+        let config = """
+            spool: \(scratch.path)/spool
+            site: demo
+            aggregator: {url: "\(url)", token: \(token)}
+            batch_max_records: 10
+            """
+        return try RunningProgram("ballast-link", ["--config", try scratch.write("link.yaml", config)])
+    }
+
+    /// Appends records that name their own number, and makes them durable now and then.
+    func append(_ count: Int) throws {
+        for index in 1...count {
+            let text = "{\"kind\":\"telemetry\",\"was\":\(writer.nextNumber)}"
+            _ = try writer.append(Array(text.utf8))
+            if index % 7 == 0 || index == count { try writer.sync() }
+        }
+    }
+
+    @Test func `delivers every number once across kills of the aggregator and of itself`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        var link = try startLink(url: aggregator.url)
+        for round in 1...4 {
+            try append(150)
+            try await aggregator.waitUntilStored(UInt64(round * 300 - 250))
+            aggregator.end(by: SIGKILL)
+            try append(150)
+            if round % 2 == 0 {
+                _ = link.end(by: SIGKILL)
+                link = try startLink(url: aggregator.url)
+            }
+            try aggregator.start()
+        }
+        try await aggregator.waitUntilStored(1_200)
+        #expect(link.end(by: SIGTERM) == 0)
+        #expect(aggregator.end(by: SIGTERM) == 0)
+        let stored = try DatabaseQueue(path: aggregator.database).read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT n, json_extract(data, '$.was') AS was FROM record ORDER BY n")
+        }
+        #expect(stored.map { $0["n"] as Int } == Array(1...1_200))
+        #expect(stored.map { $0["was"] as Int } == Array(1...1_200))
+        let mark = try DeliveryMark(directory: scratch.path + "/spool", epoch: writer.epoch)
+        #expect(mark.deliveredThrough == 1_200)
+    }
+
+    @Test func `says why it is refused, and delivers once its token is right`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        let config = """
+            spool: \(scratch.path)/spool
+            site: demo
+            aggregator: {url: "\(aggregator.url)", token_file: \(scratch.path)/token}
+            """
+        _ = try scratch.write("token", "other-token\n")
+        try append(5)
+        let link = try RunningProgram("ballast-link", ["--config", try scratch.write("link.yaml", config)])
+        try link.waitForLine(containing: "refused with status 403: this token is not the one of site")
+        _ = try scratch.write("token", "demo-token\n")
+        try link.waitForLine(containing: "connected")
+        try await aggregator.waitUntilStored(5)
+        #expect(link.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `waits for a spool and for an aggregator, and ends when told`() throws {
+        let link = try startLink(url: "http://127.0.0.1:1")
+        try link.waitForLine(containing: "unreachable: ")
+        #expect(link.end(by: SIGTERM) == 0)
+        #expect(link.log.contains("ended"))
+    }
+
+    @Test func `declares the numbers that had to go, and the aggregator takes that`() async throws {
+        let small = try SpoolWriter(
+            directory: scratch.path + "/small", options: SpoolOptions(segmentBytes: 1_024, totalBytes: 4_096))
+        for _ in 1...200 {
+            _ = try small.append(Array("{\"kind\":\"event\",\"was\":\(small.nextNumber)}".utf8))
+        }
+        try small.sync()
+        #expect(small.droppedUndelivered > 0)
+        let aggregator = try RunningAggregator(in: scratch)
+        let config = """
+            spool: \(scratch.path)/small
+            site: demo
+            aggregator: {url: "\(aggregator.url)", token: demo-token}
+            """
+        let link = try RunningProgram("ballast-link", ["--config", try scratch.write("link.yaml", config)])
+        try await aggregator.waitUntilStored(200)
+        #expect(link.end(by: SIGTERM) == 0)
+        aggregator.end(by: SIGTERM)
+        let gaps = try DatabaseQueue(path: aggregator.database).read { database in
+            try Row.fetchAll(database, sql: "SELECT from_n, to_n FROM gap")
+        }
+        #expect(gaps.map { $0["from_n"] as UInt64 } == [1])
+        #expect(gaps.map { $0["to_n"] as UInt64 } == [small.droppedUndelivered])
+    }
+}

@@ -1,0 +1,124 @@
+import ProgramSupport
+import Recorder
+import Testing
+
+@testable import BallastLink
+
+/// Answers by a script, and keeps what was posted and logged.
+private final class ScriptedAggregator {
+    var answers: [ReportAnswer]
+    var bodies: [String] = []
+    var log: [String] = []
+
+    init(_ answers: [ReportAnswer]) { self.answers = answers }
+
+    func post(_ body: [UInt8]) -> ReportAnswer {
+        bodies.append(String(decoding: body, as: UTF8.self))
+        return answers.isEmpty ? .unreachable(reason: "the script is over") : answers.removeFirst()
+    }
+
+    /// The numbers of the records in report `index`.
+    func numbers(_ index: Int) -> [Int] {
+        bodies[index].split(separator: "{\"n\":").dropFirst().compactMap { Int($0.prefix { $0.isNumber }) }
+    }
+}
+
+@Suite struct `A link session` {
+    let scratch: ScratchFolder
+    let writer: SpoolWriter
+
+    init() throws {
+        scratch = try ScratchFolder()
+        writer = try SpoolWriter(directory: scratch.path + "/spool")
+        for number in 1...10 { _ = try writer.append(Array("{\"was\":\(number)}".utf8)) }
+        try writer.sync()
+    }
+
+    private func session(_ aggregator: ScriptedAggregator, batch: Int = 4) throws -> LinkSession {
+        let text = """
+            spool: \(scratch.path)/spool
+            site: demo
+            aggregator: {url: "http://127.0.0.1", token: t}
+            batch_max_records: \(batch)
+            """
+        return LinkSession(
+            config: try `The link's configuration`.read(text), log: { aggregator.log.append($0) },
+            post: { body, _, _ in aggregator.post(body) })
+    }
+
+    private func run(_ answers: [ReportAnswer], steps: Int) async throws -> ScriptedAggregator {
+        let aggregator = ScriptedAggregator(answers)
+        var session = try session(aggregator)
+        for _ in 0..<steps { _ = await session.step() }
+        return aggregator
+    }
+
+    @Test func `asks for the mark first, and goes on behind it`() async throws {
+        let aggregator = try await run(
+            [.stored(through: 3), .stored(through: 7), .stored(through: 10)], steps: 4)
+        #expect(aggregator.numbers(0).isEmpty)
+        #expect(aggregator.numbers(1) == [4, 5, 6, 7])
+        #expect(aggregator.numbers(2) == [8, 9, 10])
+        #expect(aggregator.bodies.count == 3)
+        #expect(aggregator.log == ["connected; the aggregator has all through 3"])
+        let mark = try DeliveryMark(directory: scratch.path + "/spool", epoch: writer.epoch)
+        #expect(mark.deliveredThrough == 10)
+    }
+
+    @Test func `goes back where the aggregator has lost what it had`() async throws {
+        let aggregator = try await run(
+            [.stored(through: 8), .rewind(to: 2), .stored(through: 6), .stored(through: 0)], steps: 5)
+        #expect(
+            (1...4).map { aggregator.numbers($0) } == [
+                [9, 10], [3, 4, 5, 6], [7, 8, 9, 10], [1, 2, 3, 4],
+            ])
+        let mark = try DeliveryMark(directory: scratch.path + "/spool", epoch: writer.epoch)
+        #expect(mark.deliveredThrough == 0)
+    }
+
+    @Test func `sends the same again after an answer that never came`() async throws {
+        let aggregator = try await run(
+            [.stored(through: 0), .unreachable(reason: "x"), .unreachable(reason: "y"), .stored(through: 4)],
+            steps: 4)
+        #expect(aggregator.bodies[1] == aggregator.bodies[2])
+        #expect(aggregator.bodies[2] == aggregator.bodies[3])
+        #expect(
+            aggregator.log == [
+                "connected; the aggregator has all through 0", "unreachable: x",
+                "connected; the aggregator has all through 4",
+            ])
+    }
+
+    @Test func `sends fewer records where the report was too large`() async throws {
+        let aggregator = try await run(
+            [.stored(through: 0), .tooLarge, .tooLarge, .tooLarge, .stored(through: 1)], steps: 6)
+        #expect((1...5).map { aggregator.numbers($0).count } == [4, 2, 1, 1, 4])
+        #expect(aggregator.log.contains("refused with status 413: a single record is too large for it"))
+    }
+
+    @Test func `says each refusal once and keeps trying with growing pauses`() async throws {
+        let refusal = ReportAnswer.refused(status: 401, reason: "this token is not known here")
+        let aggregator = ScriptedAggregator(Array(repeating: refusal, count: 12))
+        var session = try session(aggregator)
+        var pauses: [Duration] = []
+        for _ in 0..<12 { pauses.append(await session.step()) }
+        #expect(aggregator.bodies.count == 12)
+        #expect(aggregator.log == ["refused with status 401: this token is not known here"])
+        #expect(pauses[0] >= .seconds(0.1) && pauses[0] <= .seconds(0.2))
+        #expect(pauses[11] >= .seconds(5) && pauses[11] <= .seconds(10))
+    }
+
+    @Test func `sends a payload that is no JSON object as text`() async throws {
+        _ = try writer.append(Array("say \"NaN\"".utf8))
+        try writer.sync()
+        let aggregator = try await run([.stored(through: 10)], steps: 2)
+        #expect(aggregator.bodies[1].contains(#"{"n":11,"data":{"kind":"unreadable","text":"say \"NaN\""}}"#))
+    }
+
+    @Test func `says so where the aggregator has more than the spool`() async throws {
+        let aggregator = try await run([.stored(through: 99)], steps: 3)
+        #expect(aggregator.log.first?.contains("through 99, the spool ends at 10") == true)
+        // Its word is not kept: the next answer that fits the spool is.
+        #expect(aggregator.bodies.count >= 2)
+    }
+}
