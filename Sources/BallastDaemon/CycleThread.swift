@@ -1,0 +1,135 @@
+import Control
+import LinuxIO
+import Plant
+import Quantities
+import Synchronization
+
+/// One unit's ends of the exchange with its two buses.
+struct UnitPorts: ~Copyable, Sendable {
+    var battery: TripleBufferReader<BatteryImage>
+    var inverter: TripleBufferReader<InverterImage>
+    var toBattery: TripleBufferWriter<Actuation>
+    var toInverter: TripleBufferWriter<Actuation>
+}
+
+/// All inputs and the decision of one cycle, for those who look on.
+struct CycleSnapshot: Sendable, BitwiseCopyable {
+    var grid = GridImage()
+    var units: InlineArray<64, UnitImage> = InlineArray(repeating: UnitImage())
+    var decision = Decision()
+}
+
+/// What the cycle thread shares with the rest of the process. It never waits for any of it.
+final class CycleLink: Sendable {
+    let snapshots = TripleBuffer(CycleSnapshot())
+    let events: RingBuffer<Event>
+    let commands: RingBuffer<Controller.Command>
+    let lateness = Histogram()
+    let execution = Histogram()
+    let cycles = Atomic<UInt64>(0)
+    let overruns = Atomic<UInt64>(0)
+    let lostEvents = Atomic<UInt64>(0)
+    let stop = StopFlag()
+
+    init() {
+        let filler = Event(unit: nil, kind: .resumed, cycle: 0, at: MonotonicTime(nanoseconds: 0))
+        events = RingBuffer(capacity: 4_096, filler: filler)
+        commands = RingBuffer(capacity: 64, filler: .stop)
+    }
+}
+
+/// The fixed-period loop. Everything it touches is made before it starts: after that it allocates nothing,
+/// takes no lock and makes no system call but its sleep and the reading of the clock.
+struct CycleThread: ~Copyable, Sendable {
+    private let period: Duration
+    private let epoch: MonotonicTime
+    private var controller: Controller
+    private var meter: TripleBufferReader<GridImage>
+    private let ports: FixedList<UnitPorts>
+    private var snapshots: TripleBufferWriter<CycleSnapshot>
+    private let link: CycleLink
+
+    init(
+        period: Duration, epoch: MonotonicTime, controller: Controller,
+        meter: consuming TripleBufferReader<GridImage>, ports: FixedList<UnitPorts>, link: CycleLink
+    ) {
+        self.period = period
+        self.epoch = epoch
+        self.controller = controller
+        self.meter = meter
+        self.ports = ports
+        self.link = link
+        snapshots = link.snapshots.writer()
+    }
+
+    mutating func run() {
+        let images = UnsafeMutablePointer<UnitImage>.allocate(capacity: ports.count)
+        images.initialize(repeating: UnitImage(), count: ports.count)
+        let decision = UnsafeMutablePointer<Decision>.allocate(capacity: 1)
+        decision.initialize(to: Decision())
+        defer {
+            images.deallocate()
+            decision.deallocate()
+        }
+        var planned = epoch
+        while !link.stop.isRaised {
+            planned = planned + period
+            planned.sleep()
+            let begun = MonotonicTime.now()
+            link.lateness.record((begun - planned).nanoseconds)
+            turn(images, &decision.pointee)
+            let ended = MonotonicTime.now()
+            link.execution.record((ended - begun).nanoseconds)
+            planned = skipMissed(planned, at: ended)
+        }
+    }
+
+    private mutating func turn(_ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision) {
+        decision.events.removeAll()
+        meter.update()
+        for unit in 0..<ports.count {
+            ports[unit].pointee.battery.update()
+            ports[unit].pointee.inverter.update()
+            images[unit].battery = ports[unit].pointee.battery.latest.pointee
+            images[unit].inverter = ports[unit].pointee.inverter.latest.pointee
+        }
+        let grid = meter.latest.pointee
+        // Read after the image is frozen: a sample that a bus publishes meanwhile must not come from the
+        // future.
+        let now = MonotonicTime.now()
+        while let command = link.commands.pop() { controller.handle(command, at: now, into: &decision) }
+        let all = UnsafeBufferPointer(start: images, count: ports.count)
+        controller.step(grid: grid, units: all.span, at: now, into: &decision)
+        actuate(&decision)
+        publish(grid, images, &decision)
+        link.cycles.add(1, ordering: .relaxed)
+    }
+
+    private func actuate(_ decision: inout Decision) {
+        for unit in 0..<ports.count {
+            let actuation = controller.actuation(of: unit, in: &decision)
+            ports[unit].pointee.toInverter.publish(actuation)
+            ports[unit].pointee.toBattery.publish(actuation)
+        }
+    }
+
+    private mutating func publish(
+        _ grid: GridImage, _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision
+    ) {
+        link.lostEvents.add(UInt64(decision.events.lost), ordering: .relaxed)
+        decision.events.forEach { link.events.push($0) }
+        snapshots.pending.pointee.grid = grid
+        snapshots.pending.pointee.decision = decision
+        for unit in 0..<ports.count { snapshots.pending.pointee.units[unit] = images[unit] }
+        snapshots.commit()
+    }
+
+    /// Periods that have passed meanwhile are counted and left out, never caught up in a burst; the phase is
+    /// kept.
+    private func skipMissed(_ planned: MonotonicTime, at ended: MonotonicTime) -> MonotonicTime {
+        let missed = (ended - planned).nanoseconds / period.nanoseconds
+        guard missed > 0 else { return planned }
+        link.overruns.add(UInt64(missed), ordering: .relaxed)
+        return planned + .nanoseconds(missed * period.nanoseconds)
+    }
+}

@@ -1,0 +1,107 @@
+import CANBus
+import Control
+import ControlSocket
+import LinuxIO
+import ModbusBus
+import Plant
+import Quantities
+import Recorder
+import SiteConfig
+import YAMLText
+
+/// The controller as a process.
+public enum Daemon {
+    /// Why the daemon did not start; one line for people.
+    public struct StartFailure: Error, CustomStringConvertible {
+        public let description: String
+        /// The configuration is at fault: starting again will not help.
+        public var isConfiguration = false
+    }
+
+    /// Says why the daemon does not start.
+    public static func refuse(_ failure: StartFailure) {
+        Journal().write(
+            LogRecord(
+                .error, "not started: \(failure.description)", fields: [("BALLAST_EVENT", "not_started")]))
+        ServiceManager.status("not started: \(failure.description)")
+    }
+
+    /// Reads and checks a configuration file.
+    public static func load(_ path: String) throws(StartFailure) -> SiteConfig {
+        try CheckedSite(path: path).config
+    }
+
+    /// Reads and checks a schedule; a power beyond `limit` either way is refused.
+    static func schedule(_ path: String, limit: Watts) throws(StartFailure) -> Schedule {
+        let bytes: [UInt8]?
+        do {
+            bytes = try DurableFile.read(path, limit: 16 << 20)
+        } catch {
+            throw StartFailure(description: "\(path): \(error)", isConfiguration: true)
+        }
+        guard let bytes else {
+            throw StartFailure(description: "\(path): no such file", isConfiguration: true)
+        }
+        do {
+            return try Schedule.read(String(decoding: bytes, as: UTF8.self), file: path, limit: limit)
+        } catch {
+            throw StartFailure(description: "\(error)", isConfiguration: true)
+        }
+    }
+
+    /// Runs a site until SIGTERM or SIGINT.
+    public static func run(_ config: SiteConfig) throws(StartFailure) {
+        let signals = SignalInbox()
+        let journal = Journal()
+        let directory = config.paths.stateDirectory
+        let lock = try prepare(directory)
+        let path = LatchRecord.path(in: directory)
+        let latches = Latches.restore(LatchRecord.read(path), path: path, config)
+        for note in latches.notes { journal.write(note) }
+        let busStop = StopFlag()
+        let epoch = MonotonicTime.now() + .milliseconds(50)
+        let site: SiteAssembly
+        do {
+            site = try SiteAssembly(config, latches: latches.record, epoch: epoch, stop: busStop)
+        } catch {
+            throw StartFailure(description: "a Modbus link cannot be made: \(error)")
+        }
+        let server: ControlServer
+        do {
+            try DurableFile.createDirectories(folder(of: config.paths.controlSocket))
+            server = try ControlServer(path: config.paths.controlSocket)
+        } catch {
+            throw StartFailure(description: "control socket \(config.paths.controlSocket): \(error)")
+        }
+        try Threads.serve(
+            site, server: server, journal: journal, busStop: busStop, latches: latches, schedule: nil,
+            signals: signals)
+        withExtendedLifetime(lock) {}
+    }
+
+    /// Makes the state folder and keeps a second daemon away from it.
+    private static func prepare(_ directory: String) throws(StartFailure) -> ProcessLockBox {
+        do {
+            try DurableFile.createDirectories(directory)
+            guard let lock = try ProcessLock.take(directory + "/lock") else {
+                throw StartFailure(description: "another ballastd runs with \(directory)")
+            }
+            return ProcessLockBox(lock)
+        } catch let failure as StartFailure {
+            throw failure
+        } catch {
+            throw StartFailure(description: "state directory \(directory): \(error)")
+        }
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "." }
+        return String(path[..<slash])
+    }
+}
+
+/// Holds the lock until the process ends.
+final class ProcessLockBox {
+    private let lock: ProcessLock
+    init(_ lock: consuming ProcessLock) { self.lock = lock }
+}

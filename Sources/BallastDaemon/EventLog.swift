@@ -1,0 +1,132 @@
+import Control
+import ControlSocket
+import Interlocks
+import LinuxIO
+import Plant
+import PowerDispatch
+
+/// An event as the spool and the aggregator get it.
+struct EventRecord: Encodable {
+    var at: String
+    var kind = "event"
+    var event: String
+    var unit: String?
+    var cause: String?
+    var value: Double?
+    var limit: Double?
+    var from: String?
+    var to: String?
+    var cycle: UInt64
+    var text: String
+}
+
+/// Turns events into words, journal fields and records.
+struct EventLog {
+    let site: String
+    let units: [String]
+    let table: InterlockTable
+
+    func record(_ event: Event, at wallTime: String) -> EventRecord {
+        var record = EventRecord(at: wallTime, event: "", cycle: event.cycle, text: "")
+        record.unit = event.unit.map { units[$0] }
+        record.value = event.value
+        record.limit = event.limit
+        describe(event, &record)
+        if let unit = record.unit { record.text = "unit \(unit): \(record.text)" }
+        return record
+    }
+
+    func line(_ event: Event, _ record: EventRecord) -> LogRecord {
+        var fields = [(name: "BALLAST_SITE", value: site), (name: "BALLAST_EVENT", value: record.event)]
+        func add(_ name: String, _ value: String?) {
+            if let value { fields.append((name: name, value: value)) }
+        }
+        add("BALLAST_UNIT", record.unit)
+        let cause = record.event.hasPrefix("base_point") ? "BALLAST_SOURCE" : "BALLAST_INTERLOCK"
+        add(cause, record.cause)
+        add("BALLAST_VALUE", record.value.map(Names.rounded))
+        add("BALLAST_LIMIT", record.limit.map(Names.rounded))
+        add("BALLAST_STATE_FROM", record.from)
+        add("BALLAST_STATE_TO", record.to)
+        add("BALLAST_CYCLE", String(record.cycle))
+        return LogRecord(priority(of: event.kind), record.text, fields: fields)
+    }
+
+    private func describe(_ event: Event, _ record: inout EventRecord) {
+        switch event.kind {
+        case .modeChanged(let from, let to):
+            record.event = "mode"
+            record.from = "\(from.kind.name)"
+            record.to = "\(to.kind.name)"
+            record.text = "\(from.kind.name) → \(to.kind.name)"
+        case .tripped(let id):
+            record.event = "trip"
+            record.cause = "\(id.name)"
+            record.text =
+                "TRIP \(id.name): \(Names.value(event, of: id, in: table)); power to zero, latched until reset"
+        case .warned(let id):
+            record.event = "warning"
+            record.cause = "\(id.name)"
+            record.text = "warning \(id.name): \(Names.value(event, of: id, in: table))"
+        case .warningGone(let id):
+            record.event = "warning_gone"
+            record.cause = "\(id.name)"
+            record.text = "warning gone: \(id.name)"
+        case .basePointSet(let source): powerAsked("base_point_set", "is set", source, event, &record)
+        case .basePointRefused(let source):
+            powerAsked("base_point_refused", "is refused", source, event, &record)
+        case .basePointRevoked(let source):
+            powerAsked("base_point_revoked", "is revoked", source, event, &record)
+        case .basePointLapsed(let source):
+            powerAsked("base_point_lapsed", "has lapsed", source, event, &record)
+        case .maintenanceBegun, .maintenanceEnded, .maintenanceRefused, .resetDone, .resetRefused,
+            .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
+            .stopRequested, .resumed:
+            (record.event, record.text) = plain(event.kind)
+        }
+    }
+
+    private func powerAsked(
+        _ name: String, _ what: String, _ source: BasePointSource, _ event: Event,
+        _ record: inout EventRecord
+    ) {
+        record.event = name
+        record.cause = "\(source.name)"
+        let power = event.value.map { " (\(Names.rounded($0 / 1_000)) kW)" } ?? ""
+        record.text = "base point of \(source.name) \(what)\(power)"
+    }
+
+    private func plain(_ kind: Event.Kind) -> (event: String, text: String) {
+        switch kind {
+        case .resetDone: ("reset", "trips reset; the unit enters service anew")
+        case .resetRefused: ("reset_refused", "reset refused: the cause of a trip is still present")
+        case .resetNeedsService:
+            ("reset_needs_service", "reset refused: what is still latched needs the role service")
+        case .stoppedWithPower:
+            ("stopped_with_power", "stopped by its time alone: the inverter is not seen to be at zero power")
+        case .maintenanceBegun:
+            ("maintenance", "taken for maintenance: zero power, then contactors open")
+        case .maintenanceEnded: ("maintenance_end", "maintenance has ended; the unit enters service anew")
+        case .maintenanceRefused: ("maintenance_refused", "maintenance refused: its time is out of range")
+        case .frequencyLost: ("frequency_lost", "no fresh frequency; droop is held, then ramps to zero")
+        case .frequencyBack: ("frequency_back", "frequency is measured again")
+        case .stopRequested: ("stop", "site is being taken out of service")
+        case .resumed: ("resume", "site may run again")
+        case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
+            .basePointRevoked, .basePointLapsed:
+            ("", "")
+        }
+    }
+
+    private func priority(of kind: Event.Kind) -> LogRecord.Priority {
+        switch kind {
+        case .tripped: .critical
+        case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .basePointRefused,
+            .basePointLapsed, .maintenanceRefused:
+            .warning
+        case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,
+            .basePointSet, .basePointRevoked, .maintenanceBegun, .maintenanceEnded:
+            .notice
+        }
+    }
+}

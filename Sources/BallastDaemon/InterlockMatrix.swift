@@ -1,0 +1,130 @@
+import SiteConfig
+
+/// The cause-and-effect matrix of a site: which signal, past which limit, does what, and how fast.
+struct InterlockMatrix {
+    struct Row {
+        var rule: InterlockRule
+        /// One for each unit; empty for a row that only warns.
+        var times: [TimeToSafe]
+
+        var unit: InterlockSignal.Unit { InterlockSignal.named(rule.signal)?.unit ?? .state }
+        var slowest: TimeToSafe? { times.max { $0.total < $1.total } }
+        var relation: String { rule.side == .high ? "≥" : "≤" }
+
+        /// `charge`, `discharge`, `both`: what is closed or shrunk.
+        var effect: String { rule.trip == nil && rule.derate == nil ? "-" : rule.direction.rawValue }
+        var action: String { rule.trip == nil ? "warn" : rule.action.rawValue }
+    }
+
+    let site: CheckedSite
+    let rows: [Row]
+
+    init(_ site: CheckedSite) {
+        self.site = site
+        let times = site.config.timesToSafe
+        rows = site.config.interlocks.rules.map { rule in
+            Row(rule: rule, times: times.filter { $0.rule == rule.id })
+        }
+    }
+
+    /// The table's name and origin.
+    var title: String {
+        let interlocks = site.config.interlocks
+        return interlocks.chemistry.name + ", "
+            + (interlocks.tableFile.map { "table \($0)" } ?? "shipped table")
+    }
+
+    /// `12`, not `12.0`; at most four decimals.
+    static func number(_ value: Double) -> String {
+        let rounded = (value * 10_000).rounded() / 10_000
+        return Int(exactly: rounded).map { String($0) } ?? String(rounded)
+    }
+
+    static func milliseconds(_ time: Duration) -> String {
+        let (seconds, attoseconds) = time.components
+        return String(seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+    }
+
+    static func limit(_ value: Double?) -> String { value.map { number($0) } ?? "-" }
+
+    static func derate(_ derate: InterlockRule.Derate?) -> String {
+        derate.map { "\(number($0.from))→\(number($0.to))" } ?? "-"
+    }
+}
+
+extension InterlockMatrix {
+    /// The matrix in lines of at most 120 columns.
+    var text: String {
+        var lines = [
+            "interlocks: \(title)",
+            Self.line(["cause"] + Array(repeating: "", count: 7) + ["effect"]),
+            Self.line([
+                "row", "signal", "", "warn", "derate", "trip", "for ms", "while", "closes", "action", "reset",
+            ]),
+        ]
+        lines += rows.map { row in
+            let rule = row.rule
+            let symbol = row.unit.symbol.isEmpty ? "" : " \(row.unit.symbol)"
+            return Self.line([
+                rule.id + (rule.floor == nil ? "" : "*"), rule.signal + symbol, row.relation,
+                Self.limit(rule.warn),
+                Self.derate(rule.derate), Self.limit(rule.trip),
+                rule.trip == nil ? "-" : Self.milliseconds(rule.debounce), Self.short(rule.condition),
+                row.effect,
+                row.action == "emergency_stop" ? "e-stop" : row.action,
+                rule.trip == nil || rule.action == .stop ? "auto" : rule.reset.rawValue,
+            ])
+        }
+        lines += [
+            "  * mandatory in production. A missing or stale signal closes the row's direction.",
+            "time to safe in ms: worst case from evidence on the wire to zero power; limit: half of the process safety time",
+        ]
+        for unit in site.config.units {
+            lines.append(Self.line("unit \(unit.id)", Self.parts + ["total", "limit"]))
+            lines += rows.flatMap { row in row.times.filter { $0.unit == unit.id }.map { Self.line($0) } }
+        }
+        lines += site.files.map { "sha256 \($0.sha256)  \($0.path)" }
+        return lines.joined(separator: "\n")
+    }
+
+    private static let widths = [32, 26, 2, 5, 10, 5, 7, 7, 10, 7, 8]
+
+    private static func line(_ cells: [String]) -> String {
+        var text = ""
+        for (cell, width) in zip(cells, widths) { text += padded(cell, to: width) }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    /// What a time may be made of, in the order in which it passes.
+    private static let parts = [
+        "sample", "silence", "follow", "debounce", "cycle", "write", "reversion", "response", "opening",
+    ]
+
+    private static func line(_ time: TimeToSafe) -> String {
+        let durations = parts.map { name in
+            time.parts.first { $0.name == name }.map { milliseconds($0.duration) } ?? "-"
+        }
+        return line(
+            time.rule, durations + [milliseconds(time.total), time.limit.map { milliseconds($0) } ?? "-"])
+    }
+
+    private static func line(_ name: String, _ numbers: [String]) -> String {
+        let widths = parts.map { max(6, $0.count) } + [6, 6]
+        let cells = zip(numbers, widths).map { String(repeating: " ", count: max(0, $1 - $0.count)) + $0 }
+        return padded("  " + name, to: 34) + cells.joined(separator: " ")
+    }
+
+    /// At least one space stands behind it.
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - text.count))
+    }
+
+    private static func short(_ condition: InterlockRule.Condition) -> String {
+        switch condition {
+        case .always: "always"
+        case .charging: "chg"
+        case .discharging: "dis"
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import SiteConfig
+
+extension InterlockMatrix {
+    /// The matrix as one JSON object; limits are in `unit`, an absent limit is null.
+    var json: String {
+        let config = site.config
+        return JSONValue.object([
+            ("site", .text(config.siteID)), ("mode", .text(config.mode.rawValue)),
+            ("chemistry", .text(config.interlocks.chemistry.rawValue)),
+            ("table", .text(config.interlocks.tableFile ?? "shipped")),
+            (
+                "files",
+                .list(
+                    site.files.map {
+                        .object([("path", .text($0.path)), ("sha256", .text($0.sha256))])
+                    })
+            ),
+            ("rows", .list(rows.map { Self.object($0) })),
+        ]).text
+    }
+
+    private static func object(_ row: Row) -> JSONValue {
+        let rule = row.rule
+        return .object([
+            ("id", .text(rule.id)), ("signal", .text(rule.signal)), ("unit", .text(row.unit.symbol)),
+            ("side", .text(rule.side.rawValue)), ("direction", .text(rule.direction.rawValue)),
+            ("warn", .number(rule.warn)), ("derate_from", .number(rule.derate?.from)),
+            ("derate_to", .number(rule.derate?.to)), ("trip", .number(rule.trip)),
+            ("debounce_ms", .number(rule.debounce.milliseconds)), ("while", .text(rule.condition.rawValue)),
+            ("action", .text(row.action)), ("reset", .text(rule.reset.rawValue)),
+            ("presence", .text(rule.presence.rawValue)), ("group", .text(rule.group)),
+            ("mandatory", .flag(rule.floor != nil)), ("absolute_trip", .number(rule.floor?.trip)),
+            ("absolute_derate_end", .number(rule.floor?.derateEnd)),
+            ("absolute_debounce_ms", .number(rule.floor?.debounce.milliseconds)),
+            ("process_safety_time_ms", .number(rule.processSafetyTime?.milliseconds)),
+            ("source", .text(rule.source)), ("process_safety_time_source", .text(rule.timeSource)),
+            ("time_to_safe", .list(row.times.map { object($0) })),
+        ])
+    }
+
+    private static func object(_ time: TimeToSafe) -> JSONValue {
+        .object([
+            ("unit", .text(time.unit)), ("total_ms", .number(time.total.milliseconds)),
+            ("limit_ms", .number(time.limit?.milliseconds)),
+            (
+                "parts",
+                .list(
+                    time.parts.map {
+                        .object([
+                            ("name", .text($0.name)), ("duration_ms", .number($0.duration.milliseconds)),
+                        ])
+                    })
+            ),
+        ])
+    }
+}
+
+/// A value of JSON (RFC 8259) and its text.
+indirect enum JSONValue {
+    case text(String)
+    case number(Double?)
+    case flag(Bool)
+    case list([JSONValue])
+    case object([(String, JSONValue)])
+
+    var text: String {
+        switch self {
+        case .text(let text): Self.quoted(text)
+        case .number(let number): number.map { InterlockMatrix.number($0) } ?? "null"
+        case .flag(let flag): flag ? "true" : "false"
+        case .list(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
+        case .object(let members):
+            "{" + members.map { "\(Self.quoted($0.0)):\($0.1.text)" }.joined(separator: ",") + "}"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            case _: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,116 @@
+import Control
+import Interlocks
+import LinuxIO
+import Plant
+import Recorder
+import SiteConfig
+
+/// What the daemon knows of trips that a former run latched.
+struct Latches: Equatable {
+    /// What stands on disk, or what counts as standing there.
+    var record: LatchRecord
+    /// Whether a record lies on disk. Only `ballastctl commission init` makes the first one, except in a
+    /// simulation.
+    var isCommissioned: Bool
+    /// What people must be told at the start.
+    var notes: [LogRecord]
+
+    static func == (one: Latches, other: Latches) -> Bool {
+        one.record == other.record && one.isCommissioned == other.isCommissioned
+            && one.notes.map(\.text) == other.notes.map(\.text)
+    }
+
+    /// Unknown is never healthy: a unit about whose past nothing is known counts as tripped; only a
+    /// simulation starts without a record. What stands of a unit that the configuration does not name is
+    /// kept.
+    static func restore(_ finding: LatchRecord.Finding, path: String, _ config: SiteConfig) -> Latches {
+        restore(
+            finding, path: path, units: config.units.map(\.id), isSimulation: config.mode == .simulation)
+    }
+
+    static func restore(
+        _ finding: LatchRecord.Finding, path: String, units: [String], isSimulation: Bool
+    ) -> Latches {
+        switch finding {
+        case .missing where isSimulation:
+            return Latches(record: LatchRecord(entries: []), isCommissioned: true, notes: [])
+        case .missing:
+            let reason = "\(path) is missing; if the site is new: ballastctl commission init"
+            return allTripped(units, reason, isCommissioned: false)
+        case .unreadable(let reason): return allTripped(units, reason, isCommissioned: true)
+        case .read(let record):
+            if let entry = record.entries.first(where: { !$0.isKnown }) {
+                let reason = "\(path): unit \(entry.unit) has a trip that this version does not know"
+                return allTripped(units, reason, isCommissioned: true)
+            }
+            return restore(record, units: units, isSimulation: isSimulation)
+        }
+    }
+
+    private static func restore(_ record: LatchRecord, units: [String], isSimulation: Bool) -> Latches {
+        var latches = Latches(record: record, isCommissioned: true, notes: [])
+        for unit in units where !isSimulation && !record.entries.contains(where: { $0.unit == unit }) {
+            latches.record.entries.append(.unknown(unit))
+            latches.note("unit \(unit) is not in the latch record: it counts as tripped", unit: unit)
+        }
+        if record.isStopped {
+            latches.notes.append(
+                LogRecord(
+                    .notice,
+                    "an operator has stopped the site: it stays out of service until 'ballastctl resume'",
+                    fields: [("BALLAST_EVENT", "stop")]))
+        }
+        for entry in record.entries where entry.trips != 0 && !units.contains(entry.unit) {
+            let names = Names.list(entry.set, first: entry.first).joined(separator: ", ")
+            latches.note(
+                "unit \(entry.unit) has latched trips (\(names)) and is not in the configuration;"
+                    + " its record is kept",
+                unit: entry.unit)
+        }
+        return latches
+    }
+
+    private static func allTripped(_ units: [String], _ reason: String, isCommissioned: Bool) -> Latches {
+        let note = LogRecord(
+            .critical, "every unit counts as tripped: \(reason)",
+            fields: [("BALLAST_EVENT", "latch_record"), ("BALLAST_CAUSE", reason)])
+        return Latches(
+            record: LatchRecord(entries: units.map { .unknown($0) }), isCommissioned: isCommissioned,
+            notes: [note])
+    }
+
+    private mutating func note(_ text: String, unit: String) {
+        notes.append(
+            LogRecord(.warning, text, fields: [("BALLAST_EVENT", "latch_record"), ("BALLAST_UNIT", unit)]))
+    }
+
+    /// The record with the units' trips as they are now; units that are not in `current` keep theirs.
+    func updated(_ current: [LatchRecord.Entry], isStopped: Bool = false) -> LatchRecord {
+        let others = record.entries.filter { entry in
+            entry.trips != 0 && !current.contains { $0.unit == entry.unit }
+        }
+        return LatchRecord(entries: current + others, isStopped: isStopped)
+    }
+}
+
+extension LatchRecord.Entry {
+    init(unit: String, set: InterlockSet, first: InterlockID?) {
+        self.init(unit: unit, trips: set.rawValue, firstOut: first?.rawValue)
+    }
+
+    /// Nothing is known about the unit's past.
+    static func unknown(_ unit: String) -> Self {
+        Self(unit: unit, set: InterlockSet(.latchRecord), first: .latchRecord)
+    }
+
+    var set: InterlockSet { InterlockSet(rawValue: trips) }
+    var first: InterlockID? { firstOut.flatMap(InterlockID.init(rawValue:)) }
+
+    /// Whether every trip has a name here: a record of a newer version may hold others.
+    fileprivate var isKnown: Bool {
+        guard (firstOut == nil) == (first == nil) else { return false }
+        return (UInt8(0)..<64).allSatisfy { bit in
+            trips & (1 << UInt64(bit)) == 0 || InterlockID(rawValue: bit) != nil
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import CANBus
+import DeviceCodecs
+import LinuxIO
+import ModbusBus
+import Plant
+
+/// Turns the buses' reports into log lines. A link that stays down for the same reason is said once; its
+/// counters show the further attempts.
+struct LinkLog {
+    /// Why each link is down, as it was said last; nothing while it is up.
+    private var outages: [String: String] = [:]
+
+    mutating func line(_ report: CANBusReport, on address: CANAddress) -> LogRecord? {
+        let record = Self.record(of: report, on: address)
+        switch report.event {
+        case .linkUp: outages["can \(address)"] = nil
+        case .linkDown(let error): return isNew(error.text(at: address), of: "can \(address)") ? record : nil
+        case .rejectedFrame, .unknownFrame, .garbage, .busError, .keepAliveNotSent, .refusedPeer: break
+        }
+        return record
+    }
+
+    mutating func line(_ report: ModbusReport, on link: String) -> LogRecord? {
+        let record = Self.record(of: report, on: link)
+        switch report.event {
+        case .linkUp: outages[link] = nil
+        case .linkDown(let error): return isNew(Self.text(error), of: link) ? record : nil
+        case .deviceSilent, .deviceBack, .exception, .scanned, .identified, .notSunSpec, .notMeasuring,
+            .notControllable, .controlTaken, .setpointOverridden, .setpointRefused, .mapChanged:
+            break
+        }
+        return record
+    }
+
+    private mutating func isNew(_ reason: String, of link: String) -> Bool {
+        if outages[link] == reason { return false }
+        outages[link] = reason
+        return true
+    }
+
+    private static func record(of report: CANBusReport, on address: CANAddress) -> LogRecord {
+        let (priority, event, text): (LogRecord.Priority, String, String) =
+            switch report.event {
+            case .linkUp: (.notice, "link_up", "connected")
+            case .linkDown(let error): (.warning, "link_down", "down: \(error.reason)")
+            case .rejectedFrame(let identifier, let rejection):
+                (.warning, "frame_rejected", "frame 0x\(hex(identifier)) rejected: \(rejection)")
+            case .unknownFrame(let identifier, let isExtended):
+                (
+                    .info, "frame_unknown",
+                    "unknown \(isExtended ? 29 : 11)-bit identifier 0x\(hex(identifier))"
+                )
+            case .garbage(let bytes): (.warning, "garbage", "\(bytes) bytes that belong to no frame")
+            case .busError(let errorClass): (.warning, "bus_error", "bus error, class 0x\(hex(errorClass))")
+            case .keepAliveNotSent(let error):
+                (.warning, "keep_alive_not_sent", "keep-alive not sent: \(error.reason)")
+            case .refusedPeer: (.warning, "peer_refused", "a second peer was refused")
+            }
+        let more = report.count > 1 ? " (\(report.count) times)" : ""
+        return record(priority, event, "can \(address)", text + more)
+    }
+
+    private static func record(of report: ModbusReport, on link: String) -> LogRecord {
+        let device = report.unit == 0 ? "" : "device \(report.unit): "
+        let (priority, event, text) = words(report.event)
+        return record(priority, event, link, device + text)
+    }
+
+    private static func words(_ event: ModbusReport.Event) -> (LogRecord.Priority, String, String) {
+        switch event {
+        case .linkUp: (.notice, "link_up", "connected")
+        case .linkDown(let error): (.warning, "link_down", "down: \(self.text(error))")
+        case .deviceSilent(let error):
+            (.warning, "device_silent", "silent (\(self.text(error))); probed seldom from now on")
+        case .deviceBack: (.notice, "device_back", "answers again")
+        case .exception(let code, let address):
+            (.warning, "modbus_exception", "exception \(code) at register \(address)")
+        case .scanned(let list):
+            (
+                .info, "scanned",
+                "SunSpec models \(list.models.map(String.init).joined(separator: ", ")) at \(list.base)"
+            )
+        case .identified(let manufacturer, let model, let serialNumber):
+            (
+                .info, "identified",
+                "\(manufacturer.string) \(model.string), serial number \(serialNumber.string)"
+            )
+        case .notSunSpec: (.error, "not_sunspec", "answers, but has no SunSpec marker at 40000, 0 or 50000")
+        case .notMeasuring:
+            (.error, "not_measuring", "has no SunSpec model that measures power and frequency")
+        case .notControllable:
+            (.error, "not_controllable", "has no usable SunSpec model 704: it gets no setpoints")
+        case .controlTaken: (.notice, "control_taken", "setpoint control enabled (SunSpec 704)")
+        case .setpointOverridden(let expected, let found):
+            (
+                .warning, "setpoint_overridden",
+                "somebody else wrote the setpoint: \(found.value) W found, \(expected.value) W expected"
+            )
+        case .setpointRefused(let power):
+            (
+                .error, "setpoint_refused",
+                "\(power.value) W does not fit the device's registers; zero was written"
+            )
+        case .mapChanged: (.warning, "map_changed", "its model chain has changed; scanning anew")
+        }
+    }
+
+    private static func text(_ error: ModbusError) -> String {
+        switch error {
+        case .exception(let code): "exception \(code)"
+        case .timeout: "no answer in time"
+        case .badAnswer: "an answer that does not fit the request"
+        case .disconnected: "not connected"
+        case .unusableAddress: "the address cannot be used"
+        case .tooManyDescriptors: "too many open files"
+        case .system(let code): SystemError("modbus", code: code).description
+        }
+    }
+
+    private static func record(
+        _ priority: LogRecord.Priority, _ event: String, _ link: String, _ text: String
+    ) -> LogRecord {
+        LogRecord(
+            priority, "\(link): \(text)",
+            fields: [("BALLAST_EVENT", event), ("BALLAST_LINK", link)])
+    }
+
+    private static func hex(_ number: UInt32) -> String { String(number, radix: 16) }
+}

@@ -1,0 +1,39 @@
+import Plant
+
+extension Names {
+    /// What a person looks at before resetting a trip.
+    static func check(_ id: InterlockID) -> String {
+        switch id {
+        case .cellOvervoltage:
+            "compare the highest cell with its neighbours; let it settle below the warn limit"
+        case .cellUndervoltage: "measure the lowest cell; do not charge a cell that was held below its limit"
+        case .cellOvertemperatureCharge, .cellOvertemperatureDischarge:
+            "look for smoke and gas first; then cooling, air filters, the hottest cell's connections"
+        case .cellUndertemperatureCharge, .cellUndertemperatureDischarge:
+            "heating and the door; charging frozen cells harms them for good"
+        case .overcurrentCharge, .overcurrentDischarge, .overcurrentFastCharge, .overcurrentFastDischarge:
+            "compare the BMS's current limit with the inverter's measured current; check the setpoint path"
+        case .batteryAlarm, .batteryWarning: "read the alarm at the BMS itself and clear it there"
+        case .lostBattery: "CAN wiring, termination and supply of the BMS: 'ballastctl status' shows the link"
+        case .lostInverter: "network, address and supply of the inverter: 'ballastctl status' shows the link"
+        case .inverterFault, .inverterEvent: "read the event code at the inverter and clear it there"
+        case .latchRecord: "nothing is known about this unit's past trips: inspect it as after a trip"
+        case .notFollowing:
+            "the inverter does not do what it is told: its local/remote switch, limits, meter sign"
+        case .cellSpread: "a weak cell, a loose sense wire, or a balancer that does not work"
+        case .temperatureRise, .temperatureRiseFast:
+            "keep away and watch: a cell heats up faster than load explains"
+        case .thermalRunaway: "evacuate and call the fire brigade; nobody opens the enclosure"
+        case .insulation: "disconnect and find the earth fault; moisture, damaged cable"
+        case .packOvervoltage, .packUndervoltage: "compare the pack's voltage with the sum of its cells"
+        case .dcVoltage: "DC link against pack voltage; fuse and disconnector"
+        case .acOvervoltage, .acUndervoltage:
+            "voltage at the point of connection; transformer tap; grid operator"
+        case .stateOfChargeHigh, .stateOfChargeLow: "compare with the cells' voltages; recalibrate the BMS"
+        case .contactorFeedback: "a contactor may be welded: measure with the pack disconnected"
+        case .emergencyStop: "find who pressed it and why; release the button"
+        case .smoke, .gas: "evacuate and call the fire brigade; ventilate before anyone enters"
+        case .door: "close the enclosure; find who opened it"
+        }
+    }
+}

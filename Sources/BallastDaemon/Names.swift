@@ -1,0 +1,57 @@
+import Control
+import Interlocks
+import Plant
+
+/// Names for logs and JSON, and sentences for people.
+enum Names {
+    static func text(_ cause: Cause) -> String {
+        switch cause {
+        case .none: "none"
+        case .rating: "rating"
+        case .batteryCurrentLimit: "bms_current_limit"
+        case .batteryPermission: "bms_permission"
+        case .stateOfCharge: "state_of_charge"
+        case .reading(let signal): "no_\(signal.name)"
+        case .interlock(let id): "\(id.name)"
+        case .mode: "not_in_service"
+        case .siteLimit: "site_limit"
+        }
+    }
+
+    /// The latched trips, first-out first.
+    static func list(_ trips: InterlockSet, first: InterlockID?) -> [String] {
+        ids(trips, first: first).map { "\($0.name)" }
+    }
+
+    static func ids(_ trips: InterlockSet, first: InterlockID?) -> [InterlockID] {
+        var ids: [InterlockID] = []
+        if let first, trips.contains(first) { ids.append(first) }
+        for bit in UInt8(0)..<64 {
+            guard let id = InterlockID(rawValue: bit), trips.contains(id), id != first else { continue }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    /// `cell temperature max 60.3 °C, limit 60.0 °C`.
+    static func value(_ event: Event, of id: InterlockID, in table: InterlockTable) -> String {
+        guard let row = row(id, in: table), let value = event.value, let limit = event.limit else {
+            return ""
+        }
+        let name = words("\(row.signal.name)")
+        let symbol = "\(row.signal.unitSymbol)"
+        let suffix = symbol.isEmpty ? "" : " \(symbol)"
+        return "\(name) \(rounded(value))\(suffix), limit \(rounded(limit))\(suffix)"
+    }
+
+    /// `cell_voltage_max` → `cell voltage max`.
+    static func words(_ name: String) -> String { name.split(separator: "_").joined(separator: " ") }
+
+    static func row(_ id: InterlockID, in table: InterlockTable) -> InterlockRow? {
+        for index in 0..<table.count where table.rows[index].id == id { return table.rows[index] }
+        return nil
+    }
+
+    /// Three decimals at most.
+    static func rounded(_ value: Double) -> String { "\((value * 1_000).rounded() / 1_000)" }
+}

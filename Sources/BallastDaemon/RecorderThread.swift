@@ -1,0 +1,139 @@
+import LinuxIO
+import Quantities
+import Recorder
+import Synchronization
+
+/// Puts records and latches on disk, on a thread that nothing waits for: a slow disk delays neither the cycle
+/// nor the watchdog.
+final class RecorderThread: Sendable {
+    private struct Inbox: Sendable {
+        var records: [[UInt8]] = []
+        var latches: LatchRecord?
+        var refused: UInt64 = 0
+    }
+
+    /// About ten minutes of telemetry and events of a large site.
+    private static let longestInbox = 4_096
+    private let inbox = Mutex(Inbox())
+    private let areLatchesLost = Atomic<Bool>(false)
+    private let stop = StopFlag()
+    private let directory: String
+    private let journal: Journal
+
+    init(directory: String, journal: Journal) {
+        self.directory = directory
+        self.journal = journal
+    }
+
+    /// Whether the newest latches are on disk, or on their way there for the first time.
+    var areLatchesSaved: Bool { !areLatchesLost.load(ordering: .relaxed) }
+
+    /// Queues a record; one that finds no room is counted and said.
+    func record(_ bytes: [UInt8]) {
+        inbox.withLock { inbox in
+            guard inbox.records.count < Self.longestInbox else {
+                inbox.refused += 1
+                return
+            }
+            inbox.records.append(bytes)
+        }
+    }
+
+    /// Queues the latches as they are now; only the newest matter.
+    func persist(_ latches: LatchRecord) { inbox.withLock { $0.latches = latches } }
+
+    /// Ends `run()` after what is queued has been written.
+    func end() { stop.raise() }
+
+    func run() {
+        let spool = openSpool()
+        var lastSync = MonotonicTime.now()
+        var unsaved: LatchRecord?
+        while true {
+            let isLast = stop.isRaised
+            let work = inbox.withLock { inbox -> Inbox in
+                let taken = inbox
+                inbox = Inbox()
+                return taken
+            }
+            if let latches = work.latches { unsaved = write(latches) }
+            append(work, to: spool)
+            let now = MonotonicTime.now()
+            if isLast || now - lastSync >= .seconds(1) {
+                if let latches = unsaved { unsaved = write(latches) }
+                sync(spool)
+                lastSync = now
+            }
+            if isLast { return }
+            (now + .milliseconds(10)).sleep()
+        }
+    }
+
+    private func openSpool() -> SpoolWriter? {
+        do throws(SpoolError) {
+            return try SpoolWriter(directory: directory + "/spool")
+        } catch {
+            journal.write(
+                LogRecord(
+                    .error, "no spool: \(error); control goes on, telemetry is not kept",
+                    fields: [("BALLAST_EVENT", "spool_failed")]))
+            return nil
+        }
+    }
+
+    /// Writes the latches.
+    ///
+    /// - Returns: what is still to be written, once each second until the disk takes it.
+    private func write(_ latches: LatchRecord) -> LatchRecord? {
+        do throws(SystemError) {
+            try DurableFile.replace(LatchRecord.path(in: directory), with: latches.bytes)
+        } catch {
+            if !areLatchesLost.exchange(true, ordering: .relaxed) {
+                journal.write(
+                    LogRecord(
+                        .critical, "latched trips are not on disk: \(error); tried again each second",
+                        fields: [("BALLAST_EVENT", "latches_not_saved")]))
+            }
+            return latches
+        }
+        if areLatchesLost.exchange(false, ordering: .relaxed) {
+            journal.write(
+                LogRecord(
+                    .notice, "latched trips are on disk again",
+                    fields: [("BALLAST_EVENT", "latches_saved")]))
+        }
+        return nil
+    }
+
+    private func append(_ work: Inbox, to spool: SpoolWriter?) {
+        if work.refused > 0 {
+            journal.write(
+                LogRecord(
+                    .warning, "\(work.refused) records found no room: the disk is too slow",
+                    fields: [("BALLAST_EVENT", "records_lost"), ("BALLAST_VALUE", "\(work.refused)")]))
+        }
+        guard let spool else { return }
+        for record in work.records {
+            do throws(SpoolError) {
+                _ = try spool.append(record)
+            } catch {
+                journal.write(
+                    LogRecord(
+                        .error, "record not kept: \(error)", fields: [("BALLAST_EVENT", "spool_failed")]))
+                return
+            }
+        }
+    }
+
+    private func sync(_ spool: SpoolWriter?) {
+        guard let spool else { return }
+        do throws(SpoolError) {
+            try spool.sync()
+        } catch {
+            journal.write(LogRecord(.error, "spool: \(error)", fields: [("BALLAST_EVENT", "spool_failed")]))
+        }
+        for report in spool.takeReports() {
+            journal.write(LogRecord(.warning, "spool: \(report)", fields: [("BALLAST_EVENT", "spool")]))
+        }
+    }
+}

@@ -1,0 +1,221 @@
+import CANBus
+import Control
+import DeviceCodecs
+import FrequencyResponse
+import Interlocks
+import LinuxIO
+import ModbusBus
+import Plant
+import PowerDispatch
+import Quantities
+import Recorder
+import SiteConfig
+
+/// Everything that runs for a site, made from its configuration and not yet started.
+struct SiteAssembly {
+    struct CANLink {
+        let name: String
+        let owner: Handover<CANBusOwner>
+        let status: CANBusStatus
+        let reports: RingBuffer<CANBusReport>
+        let address: CANAddress
+    }
+
+    struct ModbusLink {
+        let name: String
+        let owner: Handover<ModbusLinkOwner>
+        let status: ModbusLinkStatus
+        let reports: RingBuffer<ModbusReport>
+        let heartbeatBound: Duration
+    }
+
+    let config: SiteConfig
+    let unitSettings: [UnitSettings]
+    let siteSettings: SiteSettings
+    let cycleLink: CycleLink
+    let cycle: Handover<CycleThread>
+    let canLinks: [CANLink]
+    let modbusLinks: [ModbusLink]
+    /// Kept as long as the threads run: the exchange's ends do not own it.
+    private let exchange: Exchange
+
+    /// - Throws: `ModbusError` where a link's address cannot be used.
+    init(_ config: SiteConfig, latches: LatchRecord, epoch: MonotonicTime, stop: StopFlag)
+        throws(ModbusError)
+    {
+        let settings = config.units.map { Self.settings(of: $0, period: config.control.period) }
+        let exchange = Exchange(unitCount: config.units.count)
+        let link = CycleLink()
+        let site = Self.siteSettings(config)
+        var controller = Controller(settings: site, units: settings.span)
+        for (index, unit) in config.units.enumerated() {
+            guard let entry = latches.entries.first(where: { $0.unit == unit.id }) else { continue }
+            controller.restore(entry.set, firstOut: entry.first, unit: index)
+        }
+        if latches.isStopped { controller.restoreStop() }
+        self.config = config
+        self.exchange = exchange
+        unitSettings = settings
+        siteSettings = site
+        cycleLink = link
+        modbusLinks = try Self.modbusLinks(config, exchange, epoch: epoch, stop: stop)
+        canLinks = Self.canLinks(config, exchange)
+        cycle = Handover(
+            CycleThread(
+                period: config.control.period, epoch: epoch, controller: controller,
+                meter: exchange.meter.reader(),
+                ports: exchange.ports(), link: link))
+    }
+
+    /// How old the meter's readings may be.
+    var meterBudget: Duration { siteSettings.meterBudget }
+
+    private static func settings(of unit: UnitConfig, period: Duration) -> UnitSettings {
+        UnitSettings(
+            rating: unit.maxPower, minStateOfCharge: unit.minStateOfCharge,
+            maxStateOfCharge: unit.maxStateOfCharge,
+            budget: FreshnessBudget(
+                battery: FreshnessBudget.budget(nominalPeriod: unit.battery.period, controlPeriod: period),
+                inverter: FreshnessBudget.budget(nominalPeriod: unit.inverter.poll, controlPeriod: period)),
+            // Below the noise of a rack's current sensor nothing is known to flow.
+            currentFloor: Amperes(2), inverterResponse: unit.followTime)
+    }
+
+    private static func siteSettings(_ config: SiteConfig) -> SiteSettings {
+        let grid = config.gridIntegration
+        let meterPoll = config.gridMeter?.modbus.poll ?? .milliseconds(100)
+        return SiteSettings(
+            interlocks: InterlockTable(config.interlocks.rules),
+            droop: DroopCurve(
+                nominal: grid.nominalFrequency,
+                deadbandLowMillihertz: Int((grid.droop.deadbandLow.value * 1_000).rounded()),
+                deadbandHighMillihertz: Int((grid.droop.deadbandHigh.value * 1_000).rounded()),
+                droop: grid.droop.droop),
+            basePoint: config.control.basePoint, ramp: config.control.rampRate,
+            frequencyHold: grid.frequencyStale,
+            meterBudget: FreshnessBudget.budget(
+                nominalPeriod: meterPoll, controlPeriod: config.control.period),
+            enterService: config.control.enterService, stopBound: .seconds(10),
+            outputGrace: config.control.outputGrace, limits: SiteLimits(config.limits))
+    }
+
+    private static func canLinks(_ config: SiteConfig, _ exchange: Exchange) -> [CANLink] {
+        config.units.enumerated().map { index, unit in
+            let address = CANAddress(unit.battery.transport)
+            let reports = RingBuffer(capacity: 256, filler: CANBusReport.filler)
+            let dialect = PylontechLowVoltage.Dialect(
+                packVoltageResolution: unit.battery.packVoltageResolution > Volts(0.05)
+                    ? .decivolt : .centivolt)
+            let status = CANBusStatus()
+            let owner = CANBusOwner(
+                address: address, battery: PylontechLowVoltage(dialect: dialect),
+                images: exchange.batteries[index].writer(), actuations: exchange.toBatteries[index].reader(),
+                report: reports, status: status)
+            return CANLink(
+                name: "can \(address)", owner: Handover(owner), status: status, reports: reports,
+                address: address)
+        }
+    }
+
+    /// One owner for each endpoint, with all the devices behind it.
+    private static func modbusLinks(
+        _ config: SiteConfig, _ exchange: Exchange, epoch: MonotonicTime, stop: StopFlag
+    ) throws(ModbusError) -> [ModbusLink] {
+        var endpoints: [ModbusEndpoint] = []
+        for endpoint in config.units.map(\.inverter.endpoint)
+            + (config.gridMeter.map { [$0.modbus.endpoint] } ?? [])
+        where !endpoints.contains(endpoint) {
+            endpoints.append(endpoint)
+        }
+        var links: [ModbusLink] = []
+        for endpoint in endpoints {
+            links.append(try modbusLink(endpoint, config, exchange, epoch: epoch, stop: stop))
+        }
+        return links
+    }
+
+    private static func modbusLink(
+        _ endpoint: ModbusEndpoint, _ config: SiteConfig, _ exchange: Exchange, epoch: MonotonicTime,
+        stop: StopFlag
+    ) throws(ModbusError) -> ModbusLink {
+        let inverters = config.units.enumerated().filter { $0.element.inverter.endpoint == endpoint }
+        let meter = config.gridMeter.map(\.modbus).flatMap { $0.endpoint == endpoint ? $0 : nil }
+        let timeouts = inverters.map(\.element.inverter.timeout) + (meter.map { [$0.timeout] } ?? [])
+        let address = ModbusAddress(endpoint)
+        let owner = try ModbusLinkOwner(
+            ModbusLinkOwner.Settings(
+                address: address, timeout: timeouts.max() ?? .milliseconds(250),
+                period: config.control.period,
+                epoch: epoch), stop: stop)
+        for (index, unit) in inverters {
+            owner.addInverter(
+                ModbusDeviceSettings(unitID: unit.inverter.unitID, poll: unit.inverter.poll),
+                reversion: unit.reversion, setpoints: exchange.toInverters[index].reader(),
+                images: exchange.inverters[index].writer())
+        }
+        if let meter {
+            owner.addMeter(
+                ModbusDeviceSettings(unitID: meter.unitID, poll: meter.poll), sign: .generation,
+                images: exchange.meter.writer())
+        }
+        let (status, reports, bound) = (owner.status, owner.reports, owner.heartbeatBound)
+        return ModbusLink(
+            name: "modbus \(address)", owner: Handover(owner), status: status, reports: reports,
+            heartbeatBound: bound)
+    }
+}
+
+/// The slots between the bus threads and the cycle.
+private final class Exchange: Sendable {
+    let meter = TripleBuffer(GridImage())
+    let batteries: [TripleBuffer<BatteryImage>]
+    let inverters: [TripleBuffer<InverterImage>]
+    let toBatteries: [TripleBuffer<Actuation>]
+    let toInverters: [TripleBuffer<Actuation>]
+
+    init(unitCount: Int) {
+        batteries = (0..<unitCount).map { _ in TripleBuffer(BatteryImage()) }
+        inverters = (0..<unitCount).map { _ in TripleBuffer(InverterImage()) }
+        toBatteries = (0..<unitCount).map { _ in TripleBuffer(Actuation.safe) }
+        toInverters = (0..<unitCount).map { _ in TripleBuffer(Actuation.safe) }
+    }
+
+    /// The cycle's ends.
+    func ports() -> FixedList<UnitPorts> {
+        let ports = FixedList<UnitPorts>(capacity: batteries.count)
+        for index in batteries.indices {
+            ports.append(
+                UnitPorts(
+                    battery: batteries[index].reader(), inverter: inverters[index].reader(),
+                    toBattery: toBatteries[index].writer(), toInverter: toInverters[index].writer()))
+        }
+        return ports
+    }
+}
+
+extension CANAddress {
+    init(_ config: CANTransportConfig) {
+        switch config {
+        case .socketCAN(let interface): self = .socketCAN(interface: interface)
+        case .cannelloni(let host, let port): self = .cannelloni(host: host, port: port)
+        case .cannelloniListen(let host, let port): self = .cannelloniListen(host: host, port: port)
+        case .slcan(let device): self = .slcan(device: device)
+        }
+    }
+}
+
+extension ModbusAddress {
+    init(_ endpoint: ModbusEndpoint) {
+        switch endpoint {
+        case .tcp(let host, let port): self = .tcp(host: host, port: port)
+        case .serial(let device, let line):
+            let parity: ModbusAddress.Parity =
+                switch line.parity {
+                case .none: .none
+                case .even: .even
+                case .odd: .odd
+                }
+            self = .serial(device: device, baud: line.baud, parity: parity, stopBits: line.stopBits)
+        }
+    }
+}

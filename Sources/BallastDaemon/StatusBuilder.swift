@@ -1,0 +1,89 @@
+import Control
+import ControlSocket
+import Interlocks
+import LinuxIO
+import Plant
+import Quantities
+import SiteConfig
+
+/// Turns a snapshot of the cycle into what people see. A value that is not fresh is left out.
+struct StatusBuilder {
+    let config: SiteConfig
+    let settings: [UnitSettings]
+    let meterBudget: Duration
+    let realtime: String
+
+    func status(
+        _ snapshot: borrowing CycleSnapshot, overruns: UInt64, links: [LinkStatus], latchesSaved: Bool,
+        isStopped: Bool, at wallTime: String
+    ) -> SiteStatus {
+        // Judged now, not at the decision's instant: a cycle that hangs must not look fresh.
+        let now = MonotonicTime.now()
+        let meter = snapshot.grid.activePower.fresh(at: now, within: meterBudget)
+        var units: [UnitStatus] = []
+        var total: Double? = 0
+        for index in 0..<settings.count {
+            let unit = self.unit(
+                index, snapshot.units[index], snapshot.decision.units[index], at: now)
+            total = unit.power_kw.flatMap { power in total.map { $0 + power } }
+            units.append(unit)
+        }
+        return SiteStatus(
+            site: config.siteID, mode: config.mode.rawValue, at: wallTime, cycle: snapshot.decision.cycle,
+            period_ms: config.control.period.milliseconds, overruns: overruns,
+            frequency_hz: snapshot.decision.frequency.map { ($0.value * 1_000_000).rounded() / 1_000_000 },
+            base_point_kw: kilowatts(snapshot.decision.basePoint),
+            response_kw: kilowatts(snapshot.decision.response),
+            target_kw: kilowatts(snapshot.decision.target),
+            setpoint_kw: kilowatts(snapshot.decision.setpoint), meter_power_kw: meter.map(kilowatts),
+            site_power_kw: total.map(rounded), realtime: realtime, latches_saved: latchesSaved,
+            base_point_by: "\(snapshot.decision.basePointSource.name)", stopped: isStopped, units: units,
+            links: links)
+    }
+
+    private func unit(
+        _ index: Int, _ image: UnitImage, _ decision: UnitDecision, at now: MonotonicTime
+    ) -> UnitStatus {
+        let battery = image.battery
+        let limit = settings[index].budget.battery
+        func value<Unit: Quantity>(_ reading: Reading<Unit>) -> Double? {
+            reading.fresh(at: now, within: limit).map { rounded($0.value) }
+        }
+        return UnitStatus(
+            id: config.units[index].id, mode: "\(decision.mode.kind.name)",
+            rating_kw: kilowatts(settings[index].rating), asked_kw: kilowatts(decision.requested),
+            limited_by: Names.text(decision.limitedBy),
+            power_kw: image.inverter.activePower.fresh(at: now, within: settings[index].budget.inverter)
+                .map(kilowatts),
+            setpoint_kw: kilowatts(decision.setpoint),
+            soc_percent: battery.stateOfCharge.fresh(at: now, within: limit).map { rounded($0.percent) },
+            cell_voltage_min_v: value(battery.cellVoltageMin),
+            cell_voltage_max_v: value(battery.cellVoltageMax),
+            cell_temperature_min_c: value(battery.cellTemperatureMin),
+            cell_temperature_max_c: value(battery.cellTemperatureMax),
+            pack_voltage_v: value(battery.packVoltage),
+            pack_current_a: value(battery.packCurrent), charge_limit_kw: kilowatts(decision.window.charge),
+            discharge_limit_kw: kilowatts(decision.window.discharge),
+            charge_limited_by: Names.text(decision.window.chargeCause),
+            discharge_limited_by: Names.text(decision.window.dischargeCause),
+            trips: Names.list(decision.latched, first: decision.firstOut),
+            warnings: Names.list(decision.warnings, first: nil))
+    }
+
+    private func kilowatts(_ power: Watts) -> Double { rounded(power.kilowatts) }
+    private func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
+}
+
+/// The site's status with the word that tells it from an event, as the spool keeps it.
+struct TelemetryRecord: Encodable {
+    var kind = "telemetry"
+    var status: SiteStatus
+
+    private enum Key: String, CodingKey { case kind }
+
+    func encode(to encoder: any Encoder) throws {
+        try status.encode(to: encoder)
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(kind, forKey: .kind)
+    }
+}

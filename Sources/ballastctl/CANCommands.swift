@@ -1,0 +1,24 @@
+import ArgumentParser
+import CANBus
+
+struct CAN: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "can", abstract: "Set up CAN interfaces.", subcommands: [Up.self])
+
+    struct Up: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set a CAN interface's bit rate and bring it up. Needs root (CAP_NET_ADMIN).")
+        @Argument(help: "The interface, for example can0.") var interface: String
+        @Option(help: "Bits per second.") var bitrate: UInt32
+        @Option(
+            name: .customLong("restart-ms"),
+            help: "Recover from bus-off by itself after this time; 0 = never.")
+        var restartMilliseconds: UInt32 = 0
+
+        func run() throws {
+            try CANInterfaceSetup.bringUp(
+                interface, bitRate: bitrate, restartMilliseconds: restartMilliseconds)
+            print("\(interface) is up at \(bitrate) bit/s")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import ControlSocket
+
+/// How long something holds, as people type it.
+struct ForOption: ParsableArguments {
+    @Option(name: .customLong("for"), help: "How long: 90s, 15m, 2h. It then ends by itself.")
+    var duration: String
+
+    func seconds() throws -> Double {
+        guard let seconds = DurationText.seconds(duration) else {
+            throw ValidationError("--for takes a number with its unit: 90s, 15m, 2h; not \(duration)")
+        }
+        return seconds
+    }
+}
+
+struct Setpoint: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Ask for a site power in the place of schedule and remote, for a time.",
+        subcommands: [Ask.self, Revoke.self], defaultSubcommand: Ask.self)
+
+    struct Ask: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask for a site power. Positive = discharge. No interlock or limit is passed by.")
+        @Argument(parsing: .allUnrecognized, help: "Power in kW; negative = charge.") var kilowatts: [String]
+        @OptionGroup var hold: ForOption
+        @OptionGroup var reason: ReasonOption
+        @OptionGroup var socket: SocketOption
+
+        func run() throws {
+            guard kilowatts.count == 1, let power = Double(kilowatts[0]), power.isFinite else {
+                throw ValidationError("give one power in kW")
+            }
+            let request = ControlRequest(
+                .setpoint, reason: reason.reason, power_kw: power, for_s: try hold.seconds())
+            print(try socket.ask(request).done ?? "")
+        }
+    }
+
+    struct Revoke: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "End the operator's setpoint now.")
+        @OptionGroup var reason: ReasonOption
+        @OptionGroup var socket: SocketOption
+
+        func run() throws { print(try socket.ask(ControlRequest(.revoke, reason: reason.reason)).done ?? "") }
+    }
+}
+
+struct Mode: ParsableCommand {
+    enum Wanted: String, ExpressibleByArgument, CaseIterable { case maintenance, auto }
+
+    static let configuration = CommandConfiguration(
+        abstract: "Take a unit out for maintenance for a time, or give it back.")
+    @Argument(help: "Identifier of the unit.") var unit: String
+    @Argument(help: "maintenance or auto.") var mode: Wanted
+    @Option(name: .customLong("for"), help: "With maintenance: how long (15m, 2h).") var duration: String?
+    @OptionGroup var reason: ReasonOption
+    @OptionGroup var socket: SocketOption
+
+    func run() throws {
+        let seconds = duration.flatMap(DurationText.seconds)
+        switch mode {
+        case .maintenance where seconds == nil:
+            throw ValidationError("maintenance takes --for with a number and its unit: 15m, 2h")
+        case .auto where duration != nil:
+            throw ValidationError("auto takes no --for")
+        case .maintenance, .auto:
+            let request = ControlRequest(
+                .mode, unit: unit, reason: reason.reason, for_s: seconds, mode: mode.rawValue)
+            print(try socket.ask(request).done ?? "")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import ControlSocket
+import LinuxIO
+
+/// Where the daemon listens.
+struct SocketOption: ParsableArguments {
+    @Option(help: "The daemon's control socket.")
+    var socket = "/run/ballast/control.sock"
+
+    /// Asks, and turns a refusal into a failure of the command.
+    func ask(_ request: ControlRequest) throws -> ControlAnswer {
+        let answer: ControlAnswer?
+        do {
+            answer = try ControlClient.ask(request, at: socket)
+        } catch {
+            throw Refusal(
+                "\(socket): \(error); does ballastd run, and may you use its socket (group ballast)?")
+        }
+        guard let answer else { throw Refusal("\(socket): no answer within 5 s") }
+        if let error = answer.error { throw Refusal(error) }
+        return answer
+    }
+}
+
+/// Why a command did not do its work.
+struct Refusal: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A change is always asked for with a reason.
+struct ReasonOption: ParsableArguments {
+    @Option(help: "Why; it goes into the log with your name.")
+    var reason: String
+}
+
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show the site, its units and its links.")
+    @OptionGroup var socket: SocketOption
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() throws {
+        guard let status = try socket.ask(ControlRequest(.status)).status else { throw Refusal("no status") }
+        if json, let bytes = JSONLine.encode(status) {
+            print(String(decoding: bytes, as: UTF8.self), terminator: "")
+        } else {
+            print(StatusText.page(status))
+        }
+    }
+}
+
+struct Timing: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show how punctual the control cycle is.")
+    @OptionGroup var socket: SocketOption
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() throws {
+        guard let timing = try socket.ask(ControlRequest(.timing)).timing else { throw Refusal("no timing") }
+        if json, let bytes = JSONLine.encode(timing) {
+            print(String(decoding: bytes, as: UTF8.self), terminator: "")
+        } else {
+            print(StatusText.timing(timing))
+        }
+    }
+}
+
+struct Reset: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Clear a unit's latched trips whose cause is gone. It never starts power by itself.")
+    @Argument(help: "Identifier of the unit.") var unit: String
+    @OptionGroup var reason: ReasonOption
+    @OptionGroup var socket: SocketOption
+
+    func run() throws {
+        print(try socket.ask(ControlRequest(.reset, unit: unit, reason: reason.reason)).done ?? "")
+    }
+}
+
+struct Stop: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Take the whole site out of service.")
+    @OptionGroup var reason: ReasonOption
+    @OptionGroup var socket: SocketOption
+
+    func run() throws { print(try socket.ask(ControlRequest(.stop, reason: reason.reason)).done ?? "") }
+}
+
+struct Resume: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Let the site run again after a stop.")
+    @OptionGroup var reason: ReasonOption
+    @OptionGroup var socket: SocketOption
+
+    func run() throws { print(try socket.ask(ControlRequest(.resume, reason: reason.reason)).done ?? "") }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import ControlSocket
+import LinuxIO
+import Recorder
+import SiteConfig
+import YAMLText
+
+struct Commission: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put a site into operation.", subcommands: [Init.self])
+
+    struct Init: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Create the record of latched trips, once, after the site was inspected.",
+            discussion: """
+                Needs the role service. ballastd must not run. Without the record every unit counts as tripped, in \
+                every mode but simulation. A record that exists is never replaced.
+                """)
+        @Option(help: "The site's configuration file (YAML).") var config: String
+        @OptionGroup var reason: ReasonOption
+
+        func run() throws {
+            let asker = Asker(
+                userID: Accounts.ownUserID,
+                role: RoleGroups.ofThisMachine().role(
+                    userID: Accounts.ownUserID, groups: Accounts.ownGroupIDs))
+            if let refusal = asker.refusal(of: "commission init", needing: .service) {
+                throw Refusal(refusal)
+            }
+            if let fault = ControlRequest(.stop, reason: reason.reason).reasonFault { throw Refusal(fault) }
+            let site = try SiteConfig.read(YAMLText.load(path: config), file: config)
+            let path = try create(site)
+            let units = site.units.map(\.id).joined(separator: ", ")
+            Journal().write(
+                LogRecord(
+                    .notice,
+                    "commission init (\(asker.name)): \(path) created for \(units): \(reason.reason)",
+                    fields: [
+                        ("BALLAST_EVENT", "commission"), ("BALLAST_SITE", site.siteID),
+                        ("BALLAST_CAUSE", reason.reason), ("BALLAST_USER_ID", "\(Accounts.ownUserID)"),
+                    ]))
+            print("\(path) created: no trip is latched on \(units)")
+        }
+
+        /// - Returns: the record's path.
+        private func create(_ site: SiteConfig) throws -> String {
+            let directory = site.paths.stateDirectory
+            let path = LatchRecord.path(in: directory)
+            try DurableFile.createDirectories(directory)
+            guard let lock = try ProcessLock.take(directory + "/lock") else {
+                throw Refusal("ballastd runs with \(directory): stop it first")
+            }
+            switch LatchRecord.read(path) {
+            case .read: throw Refusal("\(path) exists: the site is commissioned; nothing was changed")
+            case .unreadable(let why):
+                throw Refusal("\(why); inspect the site, reset with ballastctl; nothing was changed")
+            case .missing: break
+            }
+            let entries = site.units.map { LatchRecord.Entry(unit: $0.id, trips: 0, firstOut: nil) }
+            try DurableFile.replace(path, with: LatchRecord(entries: entries).bytes)
+            // The daemon does not run as root and must be able to read both.
+            try DurableFile.giveToOwnerOfFolder(path)
+            try DurableFile.giveToOwnerOfFolder(directory + "/lock")
+            withExtendedLifetime(lock) {}
+            return path
+        }
+    }
+}

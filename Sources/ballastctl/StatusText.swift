@@ -1,0 +1,69 @@
+import ControlSocket
+
+/// The status as a page for a terminal.
+enum StatusText {
+    static func page(_ status: SiteStatus) -> String {
+        var lines = [
+            "site \(status.site) (\(status.mode))  \(status.at)  cycle \(status.cycle), overruns \(status.overruns)",
+            "\(status.realtime)",
+            "frequency \(text(status.frequency_hz, "Hz"))   base point \(number(status.base_point_kw)) kW"
+                + "   droop \(number(status.response_kw)) kW   setpoint \(number(status.setpoint_kw)) kW"
+                + "   measured \(text(status.site_power_kw, "kW"))",
+            "",
+            "unit             mode      power kW  setpoint    SoC %  cell V min/max  cell °C min/max  allowed kW",
+        ]
+        for unit in status.units { lines += self.unit(unit) }
+        if !status.latches_saved { lines.append("LATCHED TRIPS ARE NOT ON DISK: see the daemon's log") }
+        lines.append("")
+        for link in status.links { lines.append(self.link(link)) }
+        return lines.joined(separator: "\n")
+    }
+
+    static func timing(_ timing: TimingReport) -> String {
+        func row(_ name: String, _ quantiles: TimingReport.Quantiles) -> String {
+            padded(name, 12) + right(quantiles.p50_us, 10) + right(quantiles.p99_us, 10)
+                + right(quantiles.p999_us, 10) + right(quantiles.max_us, 10) + "   of \(quantiles.count)"
+        }
+        return [
+            "period \(timing.period_ms) ms, overruns \(timing.overruns)",
+            "µs                 p50       p99     p99.9       max",
+            row("lateness", timing.lateness), row("execution", timing.execution),
+        ].joined(separator: "\n")
+    }
+
+    private static func unit(_ unit: UnitStatus) -> [String] {
+        let volts = "\(text(unit.cell_voltage_min_v, ""))/\(text(unit.cell_voltage_max_v, ""))"
+        let celsius = "\(text(unit.cell_temperature_min_c, ""))/\(text(unit.cell_temperature_max_c, ""))"
+        var lines = [
+            padded(unit.id, 17) + padded(unit.mode, 8) + right(unit.power_kw, 10)
+                + right(unit.setpoint_kw, 10)
+                + right(unit.soc_percent, 9) + "  " + padded(volts, 16) + padded(celsius, 17)
+                + "\(number(unit.charge_limit_kw)) … \(number(unit.discharge_limit_kw))"
+                + " (\(unit.charge_limited_by), \(unit.discharge_limited_by))"
+        ]
+        if !unit.trips.isEmpty {
+            lines.append("    TRIPPED: \(unit.trips.joined(separator: ", ")) (the first came first)")
+        }
+        if !unit.warnings.isEmpty { lines.append("    warnings: \(unit.warnings.joined(separator: ", "))") }
+        return lines
+    }
+
+    private static func link(_ link: LinkStatus) -> String {
+        let counters = link.counters.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        return "\(link.name): \(counters.joined(separator: ", "))"
+    }
+
+    static func number(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }
+    static func text(_ value: Double?, _ unit: String) -> String {
+        guard let value else { return "-" }
+        return unit.isEmpty
+            ? "\((value * 1_000).rounded() / 1_000)" : "\((value * 1_000).rounded() / 1_000) \(unit)"
+    }
+    static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - text.count))
+    }
+    static func right(_ value: Double?, _ width: Int) -> String {
+        let text = value.map(number) ?? "-"
+        return String(repeating: " ", count: max(1, width - text.count)) + text
+    }
+}

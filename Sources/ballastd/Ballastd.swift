@@ -1,0 +1,51 @@
+import ArgumentParser
+import BallastDaemon
+
+@main
+struct Ballastd: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ballastd",
+        abstract: "The controller of a battery storage site.",
+        discussion: """
+            Reads batteries over CAN and inverters and meters over Modbus, decides each period what is safe and what is \
+            asked for, and writes setpoints that expire by themselves. Every unit starts out of service.
+
+            SIGTERM and SIGINT take the site to zero power and end the process; a second one ends it at once.
+            """)
+
+    @Option(help: "The site's configuration file (YAML).")
+    var config: String
+
+    @Flag(help: "Check the configuration, say what is wrong with it or what it means, and exit.")
+    var check = false
+
+    @Flag(help: "With --check: print the interlocks as JSON.")
+    var json = false
+
+    @Option(help: "With --check: write the interlocks to this file, as a page to print and sign.")
+    var html: String?
+
+    /// As in sysexits(3): the configuration cannot be used, and a restart will not mend it.
+    private static let unusableConfiguration = ExitCode(78)
+
+    func validate() throws {
+        if !check && (json || html != nil) {
+            throw ValidationError("--json and --html stand only with --check")
+        }
+    }
+
+    func run() throws {
+        do throws(Daemon.StartFailure) {
+            let site = try CheckedSite(path: config)
+            if check {
+                print(json ? site.json : site.text)
+                if let html { try site.writeHTML(to: html) }
+            } else {
+                try Daemon.run(site.config)
+            }
+        } catch {
+            Daemon.refuse(error)
+            throw error.isConfiguration ? Self.unusableConfiguration : ExitCode.failure
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Glibc
+import Interlocks
+import LinuxIO
+import Plant
+import Quantities
+import Recorder
+import Testing
+
+@testable import BallastDaemon
+
+@Suite struct LatchRecordTests {
+    typealias Entry = LatchRecord.Entry
+    static let clear = Entry(unit: "A", trips: 0, firstOut: nil)
+    static let tripped = Entry(unit: "B", set: InterlockSet(.cellOvervoltage), first: .cellOvervoltage)
+    static let future = Entry(unit: "A", trips: 1 << 63, firstOut: 63)
+
+    static func restore(_ finding: LatchRecord.Finding, isSimulation: Bool = false) -> Latches {
+        Latches.restore(finding, path: "latches", units: ["A", "B"], isSimulation: isSimulation)
+    }
+
+    @Test func `a record is taken as it is`() {
+        let record = LatchRecord(entries: [Self.clear, Self.tripped])
+        #expect(Self.restore(.read(record)) == Latches(record: record, isCommissioned: true, notes: []))
+    }
+
+    // swift-format-ignore
+    static let unknowns: [(finding: LatchRecord.Finding, isCommissioned: Bool, why: Comment)] = [
+        (.missing,                                    false, "nobody has commissioned the site"),
+        (.unreadable("torn"),                         true,  "there is one, and it cannot be read"),
+        (.read(LatchRecord(entries: [future])),       true,  "a newer version's trip is not forgotten"),
+    ]
+
+    @Test(arguments: unknowns)
+    func `where the past is unknown every unit counts as tripped`(
+        row: (finding: LatchRecord.Finding, isCommissioned: Bool, why: Comment)
+    ) {
+        let latches = Self.restore(row.finding)
+        #expect(latches.record.entries == [.unknown("A"), .unknown("B")], row.why)
+        #expect(latches.isCommissioned == row.isCommissioned, row.why)
+        #expect(latches.notes.count == 1, row.why)
+    }
+
+    @Test func `only a simulation starts without a record, and not with a torn one`() {
+        #expect(Self.restore(.missing, isSimulation: true).record.entries.isEmpty)
+        #expect(
+            Self.restore(.unreadable("torn"), isSimulation: true).record.entries == [
+                .unknown("A"), .unknown("B"),
+            ])
+    }
+
+    @Test func `a unit that is new in the configuration counts as tripped`() {
+        let record = LatchRecord(entries: [Self.clear])
+        let latches = Self.restore(.read(record))
+        #expect(latches.record.entries == [Self.clear, .unknown("B")])
+        #expect(latches.notes.map(\.text) == ["unit B is not in the latch record: it counts as tripped"])
+        #expect(Self.restore(.read(record), isSimulation: true).record == record)
+    }
+
+    @Test func `trips of a unit that left the configuration are said and kept`() {
+        let gone = Entry(unit: "C", set: InterlockSet(.smoke), first: .smoke)
+        let record = LatchRecord(entries: [Self.clear, Self.tripped, gone])
+        let latches = Self.restore(.read(record))
+        #expect(
+            latches.notes.map(\.text) == [
+                "unit C has latched trips (smoke) and is not in the configuration; its record is kept"
+            ])
+        let now = [Self.clear, Entry(unit: "B", trips: 0, firstOut: nil)]
+        #expect(latches.updated(now).entries == now + [gone])
+    }
+
+    @Test func `a record is read as it was written, and one that was touched is not`() throws {
+        let record = LatchRecord(entries: [Self.clear, Self.tripped, Self.future])
+        #expect(LatchRecord(bytes: record.bytes) == record)
+        for index in record.bytes.indices {
+            var bytes = record.bytes
+            bytes[index] ^= 1
+            #expect(LatchRecord(bytes: bytes) == nil, "byte \(index)")
+            #expect(LatchRecord(bytes: Array(record.bytes[..<index])) == nil, "cut at \(index)")
+        }
+    }
+
+    /// Waits on the condition itself; the bound is never reached where the code is right.
+    static func wait(_ condition: () -> Bool) -> Bool {
+        let bound = MonotonicTime.now() + .seconds(20)
+        while MonotonicTime.now() < bound {
+            if condition() { return true }
+            (MonotonicTime.now() + .milliseconds(5)).sleep()
+        }
+        return false
+    }
+
+    @Test func `latches that the disk refuses are tried again until it takes them`() throws {
+        var template = Array("/tmp/ballast-test-XXXXXX".utf8CString)
+        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer {
+            for name in ["latches", "latches.new", "spool"] where unlink(folder + "/" + name) != 0 {
+                rmdir(folder + "/" + name)
+            }
+            rmdir(folder)
+        }
+        let path = LatchRecord.path(in: folder)
+        #expect(mkdir(path + ".new", 0o700) == 0, "in the way of the new file")
+        let recorder = RecorderThread(directory: folder, journal: Journal())
+        let thread = try SystemThread(name: "recorder") { recorder.run() }
+        let record = LatchRecord(entries: [Self.tripped])
+        recorder.persist(record)
+        #expect(Self.wait { !recorder.areLatchesSaved })
+        #expect(LatchRecord.read(path) == .missing)
+        #expect(rmdir(path + ".new") == 0)
+        #expect(Self.wait { recorder.areLatchesSaved })
+        #expect(LatchRecord.read(path) == .read(record))
+        recorder.end()
+        thread.join()
+    }
+}
+
+@Suite struct StoppedSiteTests {
+    @Test func `a stop stands in the record, and a restart does not lift it`() throws {
+        let record = LatchRecord(
+            entries: [LatchRecord.Entry(unit: "A", trips: 0, firstOut: nil)], isStopped: true)
+        let again = try #require(LatchRecord(bytes: record.bytes))
+        #expect(again == record)
+        let latches = Latches.restore(.read(again), path: "latches", units: ["A"], isSimulation: false)
+        #expect(latches.record.isStopped)
+        #expect(latches.notes.map(\.text).contains { $0.contains("until 'ballastctl resume'") })
+        #expect(!latches.updated(record.entries, isStopped: false).isStopped)
+    }
+}
