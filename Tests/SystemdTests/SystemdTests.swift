@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@Suite struct SystemdTests {
+    @Test(arguments: ["ballastd", "ballastctl", "ballast-link", "ballast-aggregator"])
+    func `every program that a unit starts is built`(program: String) {
+        let path = UnitFolder.builtPrograms.appending(path: program).path
+        #expect(FileManager.default.isExecutableFile(atPath: path), "\(path) is not there: run hil/test")
+    }
+
+    private static func verify(_ folder: UnitFolder) throws -> ToolResult {
+        // A template is verified as one of its instances.
+        let names = try folder.units.map { $0.replacing("@.service", with: "@can0.service") }
+        return try ToolResult("systemd-analyze", package: "systemd", ["verify"] + names.map(folder.path))
+    }
+
+    @Test func `systemd has nothing to say about the units`() throws {
+        let folder = try UnitFolder(programs: UnitFolder.builtPrograms)
+        #expect(try folder.units.count == 5)
+        let result = try Self.verify(folder)
+        #expect(result.status == 0 && result.output.isEmpty, "\(result.output)")
+    }
+
+    @Test func `a misspelt directive would be noticed`() throws {
+        let folder = try UnitFolder(programs: UnitFolder.builtPrograms)
+        try folder.replace("WatchdogSec=", with: "WatchdogSecs=", in: "ballastd.service")
+        let result = try Self.verify(folder)
+        #expect(result.output.contains("WatchdogSecs"), "\(result.output)")
+    }
+
+    @Test func `a program that is not there would be noticed`() throws {
+        let folder = try UnitFolder(programs: URL(filePath: "/nowhere"))
+        let result = try Self.verify(folder)
+        #expect(result.output.contains("/nowhere/ballastd is not executable"), "\(result.output)")
+    }
+
+    // swift-format-ignore
+    static let exposures: [(unit: String, limit: Int, why: Comment)] = [
+        ("ballastd.service",           17, "serial ports, CAN and the field network"),
+        ("ballast-link.service",       11, "the internet, nothing else"),
+        ("ballast-aggregator.service", 11, "the internet, nothing else"),
+        ("ballast-can@.service",       25, "CAP_NET_ADMIN, for a moment"),
+    ]
+
+    private static func exposure(_ path: String, limit: Int) throws -> ToolResult {
+        try ToolResult(
+            "systemd-analyze", package: "systemd",
+            ["security", "--offline=true", "--no-pager", "--threshold=\(limit)", path])
+    }
+
+    /// The limit is in tenths of systemd's score.
+    @Test(arguments: exposures)
+    func `no unit is more exposed than it needs to be`(unit: String, limit: Int, why: Comment) throws {
+        let folder = try UnitFolder(programs: UnitFolder.builtPrograms)
+        let result = try Self.exposure(folder.path(unit), limit: limit)
+        let findings = result.output.split(separator: "\n").filter { $0.contains("✗") || $0.contains("→") }
+        #expect(result.status == 0, "\(unit) (\(why)):\n\(findings.joined(separator: "\n"))")
+    }
+
+    @Test func `one protection less would be noticed`() throws {
+        let folder = try UnitFolder(programs: UnitFolder.builtPrograms)
+        try folder.replace("PrivateMounts=yes\n", with: "", in: "ballastd.service")
+        #expect(try Self.exposure(folder.path("ballastd.service"), limit: 17).status != 0)
+    }
+
+    @Test func `the users and groups of the units can be made`() throws {
+        let root = FileManager.default.temporaryDirectory.appending(
+            path: "ballast-users-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: root.appending(path: "etc"), withIntermediateDirectories: true)
+        // A folder left behind in the temporary directory harms nobody.
+        defer { try? FileManager.default.removeItem(at: root) }
+        let file = UnitFolder.repository.appending(path: "systemd/sysusers.d/ballast.conf").path
+        let result = try ToolResult("systemd-sysusers", package: "systemd", ["--root=\(root.path)", file])
+        #expect(result.status == 0, "\(result.output)")
+        let users = try String(contentsOf: root.appending(path: "etc/passwd"), encoding: .utf8)
+            .split(separator: "\n").compactMap { $0.split(separator: ":").first.map(String.init) }
+        #expect(users == ["ballast", "ballast-link", "ballast-aggregator"])
+    }
+}
