@@ -1,0 +1,134 @@
+import Testing
+
+/// Who may import whom. A target that is not in the table fails: put it in, and think.
+@Suite struct ImportTests {
+    // swift-format-ignore
+    static let pure: [String: Set<String>] = [
+        "Quantities":        [],
+        "Plant":             ["Quantities"],
+        "Interlocks":        ["Quantities", "Plant"],
+        "FrequencyResponse": ["Quantities"],
+        "PowerDispatch":          ["Quantities", "Plant"],
+        "Control":           ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch"],
+        "DeviceCodecs":      ["Quantities", "Plant"],
+        "JSONText":          [],
+        "SiteConfig":        ["Quantities"],
+        "Scenario":          ["Quantities", "SiteConfig"],
+    ]
+
+    /// What belongs to the toolchain, and edges may have.
+    static let system: Set<String> = ["Glibc", "Synchronization"]
+
+    // swift-format-ignore
+    static let edges: [String: Set<String>] = [
+        "YAMLText":      ["SiteConfig", "CYAML"],
+        "LinuxIO":       ["Quantities", "CLinux", "CSystemd"],
+        "CANBus":        ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "CSocketCAN"],
+        "ModbusBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CModbus"],
+        "Recorder":      ["LinuxIO"],
+        "ControlSocket": ["Quantities", "LinuxIO", "FoundationEssentials"],
+    ]
+
+    // swift-format-ignore
+    static let composition: [String: Set<String>] = [
+        "BallastDaemon": ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
+                          "SiteConfig", "YAMLText", "LinuxIO", "CANBus", "ModbusBus", "Recorder", "ControlSocket"],
+        "BallastLink":   ["JSONText", "Recorder", "SiteConfig", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
+                          "NIOSSL", "Crypto", "Dispatch"],
+        "BallastAggregator": ["JSONText", "SiteConfig", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
+                              "Crypto", "Logging", "NIOCore"],
+        "BallastSimulator":  ["Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs", "LinuxIO",
+                              "CLinux", "CANBus", "ModbusBus", "ControlSocket"],
+    ]
+
+    // swift-format-ignore
+    static let programs: [String: Set<String>] = [
+        "ballastd":           ["BallastDaemon", "ArgumentParser"],
+        "ballastctl":         ["ControlSocket", "CANBus", "LinuxIO", "Recorder", "SiteConfig", "YAMLText",
+                               "ArgumentParser"],
+        "ballast-link":       ["BallastLink", "ArgumentParser"],
+        "ballast-aggregator": ["BallastAggregator", "ArgumentParser"],
+        "ballast-sim":        ["BallastSimulator", "LinuxIO", "ModbusBus", "Quantities", "ArgumentParser"],
+    ]
+
+    /// C at the door: headers and one-line wrappers, no Swift.
+    static let doors: Set<String> = ["CLinux", "CModbus", "CSocketCAN", "CSystemd", "CYAML"]
+
+    static func allowed(_ target: String) -> Set<String>? {
+        if let modules = pure[target] { return modules }
+        return (edges[target] ?? composition[target] ?? programs[target])?.union(system)
+    }
+
+    @Test func `every target imports only what its row of the table allows`() throws {
+        var findings: [Finding] = []
+        for file in try SourceTree.files(under: "Sources") {
+            guard let allowed = Self.allowed(file.target) else {
+                findings.append(Finding(file: file.path, line: 1, text: "\(file.target) is not in the table"))
+                continue
+            }
+            for found in file.imports where !allowed.contains(found.module) {
+                let text = "\(file.target) may not import \(found.module)"
+                findings.append(Finding(file: file.path, line: found.line, text: text))
+            }
+        }
+        findings.expectNone()
+    }
+
+    @Test func `the walls that matter most stand in the table itself`() {
+        #expect(Self.pure["Interlocks"]?.contains("PowerDispatch") == false)
+        for modules in Self.pure.values {
+            #expect(modules.isSubset(of: Set(Self.pure.keys)), "pure targets see only pure targets")
+        }
+        let drivers: Set<String> = ["CANBus", "ModbusBus", "DeviceCodecs", "SiteConfig", "LinuxIO"]
+        #expect(Self.pure["Control"]?.isDisjoint(with: drivers) == true)
+        for remote in ["BallastLink", "BallastAggregator"] {
+            let safety = drivers.subtracting(["SiteConfig", "LinuxIO"]).union([
+                "Control", "Interlocks", "Plant",
+            ])
+            #expect(Self.composition[remote]?.isDisjoint(with: safety) == true, "\(remote)")
+        }
+        let network: Set<String> = ["NIOCore", "NIOSSL", "AsyncHTTPClient", "Hummingbird", "GRDB", "Crypto"]
+        #expect(Self.composition["BallastDaemon"]?.isDisjoint(with: network) == true)
+        #expect(Self.programs["ballastctl"]?.contains("Control") == false)
+        #expect(Self.programs["ballastctl"]?.contains("ModbusBus") == false)
+    }
+
+    @Test func `ballastctl sees CAN for the set-up of an interface and nothing else`() throws {
+        for file in try SourceTree.files(under: "Sources/ballastctl") {
+            for found in file.imports where found.module == "CANBus" {
+                #expect(
+                    file.path.hasSuffix("/CANCommands.swift"), "\(file.path):\(found.line): imports CANBus")
+            }
+            let words = ["CANBusOwner", "CANTransport", "CANSocket"]
+            file.findings(
+                "ballastctl drives a CAN bus", where: { line in words.contains { line.contains($0) } }
+            )
+            .expectNone()
+        }
+    }
+
+    @Test func `C at the door is C`() throws {
+        for file in try SourceTree.files(under: "Sources") {
+            #expect(!Self.doors.contains(file.target), "\(file.path):1: Swift in a target for C")
+        }
+    }
+
+    /// The dependency lists of the package say at most what the table says.
+    @Test func `the package gives no target of ours more than the table allows`() throws {
+        let manifest = SourceFile(
+            path: "Sources/Package.swift", text: try SourceTree.text(of: "Package.swift"))
+        for (target, modules) in Self.pure.merging(Self.edges, uniquingKeysWith: { $1 }) {
+            for (index, line) in manifest.lines.enumerated() {
+                let text = line.drop { $0 == " " }
+                guard text.hasPrefix("pure(\"\(target)\"") || text.hasPrefix("edge(\"\(target)\"") else {
+                    continue
+                }
+                let names = text.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+                    .filter { $0.offset % 2 == 1 }.map { String($0.element) }.dropFirst()
+                for name in names where !modules.contains(name) {
+                    Issue.record("Package.swift:\(index + 1): \(target) may not depend on \(name)")
+                }
+            }
+        }
+    }
+}
