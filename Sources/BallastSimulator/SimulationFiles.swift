@@ -63,6 +63,9 @@ public struct SimulationFiles: Sendable {
 }
 
 extension SimulationFiles {
+    /// How long the scenario plays its part of the profile.
+    public var playTime: Duration { (scenario.endAt ?? plant.profile.end) - scenario.startAt }
+
     /// The lowest frequency of the part of the profile that the scenario plays, to the second.
     public var nadir: Hertz {
         let first = Int64(scenario.startAt.seconds)

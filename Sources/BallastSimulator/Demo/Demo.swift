@@ -77,6 +77,7 @@ public struct Demo {
                 return .interrupted
             }
             try ask("start")
+            let end = MonotonicTime.now() + files.playTime
             let faultAt = files.scenario.faults.map(\.at).max() ?? .zero
             guard try watch("measured event", for: faultAt, until: { _ in false }) else {
                 return .interrupted
@@ -84,7 +85,8 @@ public struct Demo {
             guard try watch("one cell overheats", for: .seconds(30), until: { $0.tripped != nil }) else {
                 return .interrupted
             }
-            guard try watch("after the trip", for: .seconds(8), until: { _ in false }) else {
+            let rest = max(.seconds(8), end - .now())
+            guard try watch("after the trip", for: rest, until: { _ in false }) else {
                 return .interrupted
             }
             try collect()

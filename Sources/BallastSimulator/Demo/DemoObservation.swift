@@ -22,7 +22,6 @@ struct DemoObservation {
     private(set) var droopError = 0.0
     private(set) var lastBeforeTrip: SiteStatus?
     private(set) var tripped: SiteStatus?
-    private(set) var last: SiteStatus?
     /// Power that the plant itself measures at the tripped unit, kW.
     var victimTruePower: Double?
     /// Whether the daemon's log names the trip and its cause.
@@ -38,7 +37,6 @@ struct DemoObservation {
     }
 
     mutating func see(_ status: SiteStatus) {
-        last = status
         for unit in status.units where unit.mode == "running" { haveRun.insert(unit.id) }
         if let frequency = status.frequency_hz {
             lowestFrequency = min(lowestFrequency ?? frequency, frequency)
@@ -91,15 +89,15 @@ struct DemoObservation {
     }
 
     private var share: Verdict {
-        guard let last, let before = lastBeforeTrip else {
+        guard let first = tripped, let before = lastBeforeTrip else {
             return Verdict(text: "the share of \(victim) moved to the others: never seen", isPassed: false)
         }
-        let others = last.units.filter { $0.id != victim }.reduce(0) { $0 + $1.setpoint_kw }
+        let others = first.units.filter { $0.id != victim }.reduce(0) { $0 + $1.setpoint_kw }
         return Verdict(
             text:
                 "its share moved to the others: site setpoint \(DemoText.number(before.setpoint_kw)) kW before,"
                 + " \(DemoText.number(others)) kW on the others after",
-            isPassed: (others - last.target_kw).magnitude < 0.1 && last.target_kw.magnitude > 1)
+            isPassed: (others - first.target_kw).magnitude < 0.1 && first.target_kw.magnitude > 1)
     }
 
     private var logged: Verdict {
