@@ -74,7 +74,12 @@ public final class Simulator {
         for wire: String, _ run: sending @escaping () -> Void
     ) throws(StartError) {
         do throws(SystemError) {
-            threads.append(try SystemThread(name: "sim", run))
+            threads.append(
+                try SystemThread(name: "sim") {
+                    // A device does not wait for the gateway's load: real time, where it is granted.
+                    _ = RealTime.enter(priority: 40, cpu: nil, locksMemory: false)
+                    run()
+                })
         } catch {
             throw StartError(wire: wire, reason: "\(error)")
         }
