@@ -123,6 +123,8 @@ private let short = Duration.milliseconds(500)
         defer { link.finish() }
         inverter.ask(Watts(5_000), for: .seconds(600))
         try eventually("the setpoint arrives") { try peer.setpoint() == 500 }
+        // The enable is written after the value.
+        try eventually("and is enabled") { try peer.point(704, "WSetEna") == 1 }
         let expected = try peer.point(704, point)
         try peer.ask("set 1 704 \(point) \(number)")
         try eventually("it is ours again") { try peer.point(704, point) == expected }
