@@ -1,5 +1,6 @@
 /// A list of values that have one owner each, filled once and then used by one thread. `Array` cannot hold
 /// them.
+/// `@unchecked Sendable`: filled by one thread, then handed to one other, which alone uses it.
 public final class FixedList<Element: ~Copyable & Sendable>: @unchecked Sendable {
     public private(set) var count = 0
     private let capacity: Int

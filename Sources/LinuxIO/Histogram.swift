@@ -3,6 +3,8 @@ import Synchronization
 /// A histogram of durations in fixed memory: 16 steps to each doubling, so about 6 % wide, from 1 ns to 64 s.
 ///
 /// One thread records, without waiting and without allocating; any thread may read at any time.
+///
+/// `@unchecked Sendable`: every bucket is an atomic; the pointer to them never changes.
 public final class Histogram: @unchecked Sendable {
     private static let stepBits = 4
     private static let bucketCount = 36 * 16

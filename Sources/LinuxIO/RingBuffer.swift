@@ -2,6 +2,8 @@ import Synchronization
 
 /// A bounded queue from one writer thread to one reader thread; neither ever waits. What finds no room is
 /// counted, never dropped in silence.
+///
+/// `@unchecked Sendable`: a slot belongs to the writer or to the reader, as the two atomic counters say.
 public final class RingBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     private let slots: UnsafeMutablePointer<Element>
     private let capacity: UInt64

@@ -12,6 +12,9 @@ import Synchronization
 /// Both exchanges therefore are acquire-and-release; the plain look at the fresh bit before the exchange may
 /// be relaxed, since it only decides whether to try.
 ///
+/// `@unchecked Sendable`, here and on both ends: a slot belongs to one end at a time, as the shared word
+/// says.
+///
 /// The storage must outlive both ends: keep the `TripleBuffer` as long as a thread uses them.
 public final class TripleBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
     fileprivate let slots: UnsafeMutablePointer<Element>
