@@ -20,8 +20,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -48,13 +48,16 @@ let package = Package(
         pure("Quantities"),
         pure("Plant", ["Quantities"]),
         pure("Interlocks", ["Quantities", "Plant"]),
-        pure("FrequencyResponse", ["Quantities"]),
+        pure("FrequencyResponse", ["Quantities", "Plant"]),
         pure("PowerDispatch", ["Quantities", "Plant"]),
         pure("Control", ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch"]),
         pure("DeviceCodecs", ["Quantities", "Plant"]),
+        pure("DBC"),
         pure("JSONText"),
-        pure("SiteConfig", ["Quantities"]),
-        pure("Scenario", ["Quantities", "SiteConfig"]),
+        pure("FrequencyRecord", ["Quantities", "JSONText"]),
+        pure("SiteConfig", ["Quantities", "FrequencyResponse"]),
+        pure("Scenario", ["Quantities", "FrequencyResponse", "SiteConfig"]),
+        pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"]),
 
         // C at the door
         .target(name: "CLinux"),
@@ -67,8 +70,11 @@ let package = Package(
         // edges: one concern each, thin, no decisions, no logging
         edge("YAMLText", ["SiteConfig", "CYAML"]),
         edge("LinuxIO", ["Quantities", "CLinux", "CSystemd"]),
-        edge("CANBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "CSocketCAN"]),
+        edge(
+            "CANBus",
+            ["Quantities", "Plant", "DeviceCodecs", "BatteryProfiles", "LinuxIO", "CLinux", "CSocketCAN"]),
         edge("ModbusBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CModbus"]),
+        edge("PhasorBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux"]),
         edge("Recorder", ["LinuxIO"]),
         edge("ControlSocket", ["Quantities", "LinuxIO"]),
 
@@ -77,8 +83,10 @@ let package = Package(
             name: "BallastDaemon",
             dependencies: [
                 "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
-                "DeviceCodecs",
-                "SiteConfig", "YAMLText", "LinuxIO", "CANBus", "ModbusBus", "Recorder", "ControlSocket",
+                "DeviceCodecs", "FrequencyRecord",
+                "SiteConfig", "YAMLText", "BatteryProfiles", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus",
+                "Recorder",
+                "ControlSocket",
             ], swiftSettings: strict),
         .target(
             name: "BallastLink",
@@ -101,16 +109,32 @@ let package = Package(
             dependencies: [
                 "Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs", "LinuxIO",
                 "CLinux",
-                "CANBus", "ModbusBus", "ControlSocket",
+                "CANBus", "ModbusBus", "PhasorBus", "ControlSocket", "FrequencyResponse",
+            ], swiftSettings: strict),
+
+        .target(
+            name: "FrequencyReplay",
+            dependencies: [
+                "Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
+                "FrequencyRecord", "BallastDaemon",
             ], swiftSettings: strict),
 
         program("ballastd", ["BallastDaemon", argumentParser]),
         program(
             "ballastctl",
-            ["ControlSocket", "CANBus", "Recorder", "SiteConfig", "YAMLText", "LinuxIO", argumentParser]),
+            [
+                "ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "Recorder", "SiteConfig",
+                "YAMLText", "BatteryProfiles",
+                "LinuxIO", argumentParser,
+            ]),
         program("ballast-link", ["BallastLink", argumentParser]),
         program("ballast-aggregator", ["BallastAggregator", argumentParser]),
-        program("ballast-sim", ["BallastSimulator", "LinuxIO", "ModbusBus", "Quantities", argumentParser]),
+        program(
+            "ballast-sim",
+            [
+                "BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
+                "ModbusBus", "Quantities", "Scenario", "SiteConfig", "YAMLText", argumentParser,
+            ]),
 
         .target(
             name: "ProgramSupport",
@@ -122,26 +146,48 @@ let package = Package(
         tests("QuantitiesTests", ["Quantities"]),
         tests("PlantTests", ["Quantities", "Plant"]),
         tests("InterlocksTests", ["Quantities", "Plant", "Interlocks"]),
-        tests("FrequencyResponseTests", ["Quantities", "FrequencyResponse"]),
+        tests("FrequencyResponseTests", ["Quantities", "Plant", "FrequencyResponse"]),
         tests("PowerDispatchTests", ["Quantities", "Plant", "PowerDispatch"]),
         tests(
             "ControlTests",
             ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"]),
+        tests(
+            "ExplorationTests",
+            ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"]),
         tests("ArchitectureTests", []),
         tests("LinuxIOTests", ["Quantities", "LinuxIO"]),
         tests("DeviceCodecsTests", ["Quantities", "Plant", "DeviceCodecs"]),
+        tests("DBCTests", ["DBC"]),
+        tests(
+            "BatteryProfilesTests",
+            ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig", "YAMLText", "BatteryProfiles"],
+            exclude: ["can-logs"]),
         tests("JSONTextTests", ["JSONText"]),
-        tests("SiteConfigTests", ["Quantities", "SiteConfig", "YAMLText"]),
+        tests("FrequencyRecordTests", ["Quantities", "JSONText", "FrequencyRecord"]),
+        tests("SiteConfigTests", ["Quantities", "FrequencyResponse", "SiteConfig", "YAMLText"]),
         tests("YAMLTextTests", ["SiteConfig", "YAMLText"]),
-        tests("ScenarioTests", ["Quantities", "Scenario", "SiteConfig", "YAMLText"]),
-        tests("CANBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "CANBus"]),
+        tests(
+            "ScenarioTests", ["Quantities", "FrequencyResponse", "Scenario", "SiteConfig", "YAMLText"]),
+        tests(
+            "CANBusTests",
+            [
+                "Quantities", "Plant", "DeviceCodecs", "BatteryProfiles", "SiteConfig", "YAMLText", "LinuxIO",
+                "CLinux", "CANBus",
+            ]),
         tests("ModbusBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "ModbusBus"]),
+        tests("PhasorBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "PhasorBus"]),
         tests("RecorderTests", ["LinuxIO", "Recorder"]),
         tests(
             "BallastSimulatorTests",
             [
                 "Quantities", "Scenario", "SiteConfig", "YAMLText", "DeviceCodecs", "LinuxIO", "ModbusBus",
                 "BallastSimulator",
+            ]),
+        tests(
+            "FrequencyReplayTests",
+            [
+                "Quantities", "Scenario", "SiteConfig", "YAMLText", "FrequencyRecord", "FrequencyReplay",
+                "Recorder", "ballastctl", "ballast-sim",
             ]),
         tests(
             "BallastLinkTests",
@@ -161,8 +207,8 @@ let package = Package(
         tests(
             "BallastDaemonTests",
             [
-                "Quantities", "Plant", "Interlocks", "Control", "SiteConfig", "YAMLText", "LinuxIO",
-                "Recorder",
+                "Quantities", "Plant", "Interlocks", "FrequencyResponse", "FrequencyRecord", "Control",
+                "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
                 "ControlSocket", "BallastDaemon", "BallastSimulator", "ProgramSupport", "ballastd",
                 "ballastctl",
                 "ballast-sim",
