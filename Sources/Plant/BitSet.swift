@@ -27,6 +27,9 @@ extension BitSet {
     extension BatteryAlarms: ExpressibleByArrayLiteral {
         public typealias ArrayLiteralElement = BatteryAlarms
     }
+    extension DigitalInputSet: ExpressibleByArrayLiteral {
+        public typealias ArrayLiteralElement = DigitalInputSet
+    }
     extension BatteryPermissions: ExpressibleByArrayLiteral {
         public typealias ArrayLiteralElement = BatteryPermissions
     }

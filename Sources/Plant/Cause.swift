@@ -17,6 +17,12 @@ public enum Cause: Sendable, BitwiseCopyable, Equatable {
     case interlock(InterlockID)
     /// The unit is not in service.
     case mode
+    /// The contactors are not closed.
+    case contactors
     /// The site's import or export limit at the meter.
     case siteLimit
+    /// Other units take a part of its power: for the balance of charge, or to lose less.
+    case sharing
+    /// The grid's voltage, frequency, breaker or permit does not allow service.
+    case grid(GridCause)
 }

@@ -88,14 +88,21 @@ public struct GridImage: Sendable, BitwiseCopyable {
     /// At the point of connection; positive = the site injects.
     public var activePower: Reading<Watts> = .neverSeen
     public var voltage: Reading<Volts> = .neverSeen
+    /// What the site's PMUs see, in the order of its configuration.
+    public var phasors: InlineArray<4, PhasorImage> = InlineArray(repeating: PhasorImage())
+    /// The breaker at the point of connection is closed; `neverSeen` where nobody tells.
+    public var breaker: Reading<Bool> = .neverSeen
+    /// The grid's operator allows service; `neverSeen` where nobody tells.
+    public var servicePermit: Reading<Bool> = .neverSeen
 
     public init() {}
 }
 
-/// A battery and the inverter that serves it.
+/// A battery, the inverter that serves it, and the wires of their container.
 public struct UnitImage: Sendable, BitwiseCopyable {
     public var battery = BatteryImage()
     public var inverter = InverterImage()
+    public var inputs = DigitalInputImage()
 
     public init() {}
 }

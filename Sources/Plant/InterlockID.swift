@@ -40,6 +40,19 @@ public enum Signal: UInt8, Sendable, BitwiseCopyable {
     case temperatureRiseFast
     /// 1 while a cell shows the signs of thermal runaway, else 0.
     case thermalRunaway
+    /// 1 while the emergency stop is pressed or its circuit is open, else 0.
+    case emergencyStopInput
+    case smokeInput, gasInput
+    /// 1 while the door is open, else 0.
+    case doorInput
+    /// 1 while the contactors are faulted and the evidence is there, else 0; not of contactors that the
+    /// battery drives.
+    case contactorFeedback
+    /// Age of the oldest wired digital input ÷ its staleness budget.
+    case inputsSilence
+    /// How far the DC side lies from the pack's voltage ÷ that voltage, while contactors that we drive join
+    /// the two.
+    case dcVoltageError
 
     public var name: StaticString {
         switch self {
@@ -71,6 +84,13 @@ public enum Signal: UInt8, Sendable, BitwiseCopyable {
         case .temperatureRise: "temperature_rise"
         case .temperatureRiseFast: "temperature_rise_fast"
         case .thermalRunaway: "thermal_runaway"
+        case .emergencyStopInput: "emergency_stop_input"
+        case .smokeInput: "smoke_input"
+        case .gasInput: "gas_input"
+        case .doorInput: "door_input"
+        case .contactorFeedback: "contactor_feedback"
+        case .inputsSilence: "inputs_silence"
+        case .dcVoltageError: "dc_voltage_error"
         }
     }
 
@@ -84,7 +104,9 @@ public enum Signal: UInt8, Sendable, BitwiseCopyable {
         case .currentLimits: "A"
         case .chargeCurrentRatio, .dischargeCurrentRatio, .batteryAlarm, .batterySilence, .inverterSilence,
             .inverterFault, .stateOfCharge, .permissions, .chargeLoad, .dischargeLoad, .actuationError,
-            .chargeVoltageRatio, .dischargeVoltageRatio, .batteryWarning, .inverterEvent, .thermalRunaway:
+            .chargeVoltageRatio, .dischargeVoltageRatio, .batteryWarning, .inverterEvent, .thermalRunaway,
+            .emergencyStopInput, .smokeInput, .gasInput, .doorInput, .contactorFeedback, .inputsSilence,
+            .dcVoltageError:
             ""
         }
     }
@@ -131,6 +153,11 @@ public enum InterlockID: UInt8, Sendable, BitwiseCopyable {
     case batteryWarning = 32
     case inverterEvent = 33
     case temperatureRiseFast = 34
+    case lostInputs = 35
+    /// Another unit has stopped the whole site by a row that needs the role service; it stands in no table.
+    case siteStop = 36
+    /// The DC side is not at the pack's voltage though the contactors are closed.
+    case contactorVoltage = 37
 
     public var name: StaticString {
         switch self {
@@ -169,6 +196,9 @@ public enum InterlockID: UInt8, Sendable, BitwiseCopyable {
         case .batteryWarning: "bms_warning"
         case .inverterEvent: "inverter_event"
         case .temperatureRiseFast: "temperature_rise_fast"
+        case .lostInputs: "lost_io"
+        case .siteStop: "site_stop"
+        case .contactorVoltage: "contactor_voltage"
         }
     }
 }

@@ -7,7 +7,7 @@ public enum ReadingFault: UInt8, Sendable, BitwiseCopyable {
 
 /// A measured value with the time it was taken, or the reason why there is none.
 ///
-/// The only way to the value is `fresh(at:within:)`: nobody can use it without saying how old it may be.
+/// The only way to the value is `look(at:within:)`: nobody can use it without saying how old it may be.
 public struct Reading<Value: Sendable & BitwiseCopyable>: Sendable, BitwiseCopyable {
     private enum Content: Sendable, BitwiseCopyable {
         case good(Value, at: MonotonicTime)
@@ -28,10 +28,25 @@ public struct Reading<Value: Sendable & BitwiseCopyable>: Sendable, BitwiseCopya
     }
     public static var neverSeen: Reading { Reading(.bad(.neverSeen, since: MonotonicTime(nanoseconds: 0))) }
 
-    /// The value if it is at most `limit` old at `now`; `nil` otherwise, and `nil` means unsafe. There is no
-    /// other way in.
+    /// What a look at the reading finds.
+    public enum Finding: Sendable, BitwiseCopyable {
+        case value(Value, age: Duration)
+        case fault(ReadingFault)
+    }
+
+    /// The value if it is at most `limit` old at `now`, or why there is none. There is no other way in.
+    public func look(at now: MonotonicTime, within limit: Duration) -> Finding {
+        switch content {
+        case .bad(let reason, _): .fault(reason)
+        case .good(_, let time) where time > now: .fault(.fromTheFuture)
+        case .good(_, let time) where now - time > limit: .fault(.stale)
+        case .good(let value, let time): .value(value, age: now - time)
+        }
+    }
+
+    /// The value if it is at most `limit` old at `now`; `nil` otherwise, and `nil` means unsafe.
     public func fresh(at now: MonotonicTime, within limit: Duration) -> Value? {
-        guard case .good(let value, let time) = content, time <= now, now - time <= limit else { return nil }
+        guard case .value(let value, _) = look(at: now, within: limit) else { return nil }
         return value
     }
 
@@ -44,12 +59,8 @@ public struct Reading<Value: Sendable & BitwiseCopyable>: Sendable, BitwiseCopya
 
     /// Why `fresh(at:within:)` answers `nil`; `nil` where it answers a value.
     public func fault(at now: MonotonicTime, within limit: Duration) -> ReadingFault? {
-        switch content {
-        case .bad(let reason, _): reason
-        case .good(_, let time) where time > now: .fromTheFuture
-        case .good(_, let time) where now - time > limit: .stale
-        case .good: nil
-        }
+        guard case .fault(let reason) = look(at: now, within: limit) else { return nil }
+        return reason
     }
 
     /// The same sample in another unit or sign; a value that `transform` refuses becomes implausible.

@@ -32,3 +32,10 @@ extension Quantity {
     /// The nearest value inside `low ... high`.
     public func clamped(_ low: Self, _ high: Self) -> Self { self < low ? low : (high < self ? high : self) }
 }
+
+extension Double {
+    /// The nearest number inside `range`; NaN stays what it is.
+    public func clamped(to range: ClosedRange<Double>) -> Double {
+        self < range.lowerBound ? range.lowerBound : (self > range.upperBound ? range.upperBound : self)
+    }
+}

@@ -44,10 +44,16 @@ import Testing
 
     @Test func `an expired actuation asks for nothing`() {
         let actuation = Actuation(
-            setpoint: .kilowatts(50), expires: Self.taken, isContactorPermitted: true, cycle: 1)
+            setpoint: .kilowatts(50), expires: Self.taken, isContactorPermitted: true,
+            closesMainContactor: true, closesPrechargeContactor: true, cycle: 1)
         #expect(actuation.setpoint(at: Self.taken) == .kilowatts(50))
         #expect(actuation.setpoint(at: Self.taken + .nanoseconds(1)) == .zero)
         #expect(!actuation.isContactorPermitted(at: Self.taken + .nanoseconds(1)))
+        #expect(actuation.closesMainContactor(at: Self.taken))
+        #expect(actuation.closesPrechargeContactor(at: Self.taken))
+        #expect(!actuation.closesMainContactor(at: Self.taken + .nanoseconds(1)))
+        #expect(!actuation.closesPrechargeContactor(at: Self.taken + .nanoseconds(1)))
+        #expect(!Actuation.safe.closesMainContactor && !Actuation.safe.closesPrechargeContactor)
         #expect(Actuation.safe.setpoint(at: Self.taken) == .zero)
     }
 }
