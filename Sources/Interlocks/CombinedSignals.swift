@@ -7,6 +7,8 @@ public struct HistorySignals: Sendable, BitwiseCopyable {
     public var temperatureRise = SignalReading.undecided
     public var temperatureRiseFast = SignalReading.undecided
     public var thermalRunaway = SignalReading.undecided
+    public var contactorFeedback = SignalReading.notWired
+    public var dcVoltageError = SignalReading.notWired
 
     public init() {}
 }
@@ -42,23 +44,14 @@ extension UnitSignals {
     }
 
     var warning: SignalReading {
-        let warnings = image.battery.warnings
-        if let word = warnings.fresh(at: now, within: budget.battery) { return .value(word.isEmpty ? 0 : 1) }
-        return .missing(warnings.fault(at: now, within: budget.battery) ?? .stale)
+        read(image.battery.warnings, within: budget.battery) { $0.isEmpty ? 0 : 1 }
     }
 
     var inverterEvent: SignalReading {
-        let events = image.inverter.events
-        if let word = events.fresh(at: now, within: budget.inverter) { return .value(word == 0 ? 0 : 1) }
-        return .missing(events.fault(at: now, within: budget.inverter) ?? .stale)
+        read(image.inverter.events, within: budget.inverter) { $0 == 0 ? 0 : 1 }
     }
 
-    func inverter(_ reading: Reading<Volts>) -> SignalReading {
-        if let volts = reading.fresh(at: now, within: budget.inverter) { return .value(volts.value) }
-        return .missing(reading.fault(at: now, within: budget.inverter) ?? .stale)
-    }
-
-    private func combine(
+    func combine(
         _ first: SignalReading, _ second: SignalReading, _ body: (Double, Double) -> SignalReading
     ) -> SignalReading {
         guard case .value(let left) = first else { return first }

@@ -34,6 +34,8 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         case feedback
         /// A former run of the program left a fault that nobody has reset.
         case formerRun
+        /// The voltage of the DC side did not fall after opening.
+        case welded
     }
 
     /// What one cycle says; the first that holds, in this order.
@@ -77,10 +79,26 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         state = hasFormerFault ? .faulted(.formerRun) : (settings.drive == .own ? .unchecked : .open)
     }
 
-    public var isFaulted: Bool {
+    /// What keeps the contactors from closing until somebody resets it.
+    public var fault: Fault? {
         switch state {
-        case .welded, .faulted, .opening(_, .some): true
-        case .unchecked, .open, .precharging, .pausing, .closed, .opening(_, nil), .checking: false
+        case .welded: .welded
+        case .faulted(let fault), .opening(_, .some(let fault)): fault
+        case .unchecked, .open, .precharging, .pausing, .closed, .opening(_, nil), .checking: nil
+        }
+    }
+
+    public var isFaulted: Bool { fault != nil }
+
+    /// Whether what is seen still shows the fault, or cannot show that it is gone: no reset helps then.
+    public func showsFault(_ seen: ContactorReading) -> Bool {
+        switch state {
+        case .opening(_, .some): return true
+        case .faulted: return !agrees(seen)
+        case .welded:
+            guard let voltage = seen.dcVoltage, voltage <= settings.dischargedVoltage else { return true }
+            return !agrees(seen)
+        case .unchecked, .open, .precharging, .pausing, .closed, .opening(_, nil), .checking: return false
         }
     }
 
@@ -139,6 +157,11 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
 
     /// A battery that owns its contactors and says nothing of them contradicts nobody.
     private func agrees(_ seen: ContactorReading) -> Bool {
+        if settings.hasPrechargeFeedback {
+            var isPrecharging = false
+            if case .precharging = state { isPrecharging = true }
+            guard seen.isPrechargeClosed == isPrecharging else { return false }
+        }
         guard let isClosed = seen.isMainClosed else { return settings.drive == .battery }
         switch state {
         case .closed, .opening: return isClosed

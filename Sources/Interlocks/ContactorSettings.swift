@@ -8,7 +8,7 @@ public struct ContactorSettings: Sendable, BitwiseCopyable {
 
     public var drive: Drive
     /// Share of the battery's voltage at which the DC side counts as charged.
-    public var chargedShare: Fraction = .percent(95)
+    public var chargedShare: Fraction
     /// Longest precharge.
     public var prechargeLimit: Duration
     /// More than this means a short circuit behind the resistor.
@@ -27,11 +27,13 @@ public struct ContactorSettings: Sendable, BitwiseCopyable {
     public var dischargeLimit: Duration
     /// How long the feedback may differ from the command: longer than the contact's own travel.
     public var feedbackDebounce: Duration
+    /// Whether the precharge contactor has an auxiliary contact.
+    public var hasPrechargeFeedback: Bool
 
     public init(
         drive: Drive, prechargeLimit: Duration, prechargeCurrentMax: Amperes, attempts: Int, pause: Duration,
         zeroCurrent: Amperes, openingLimit: Duration, dischargedVoltage: Volts, dischargeLimit: Duration,
-        feedbackDebounce: Duration
+        feedbackDebounce: Duration, chargedShare: Fraction = .percent(95), hasPrechargeFeedback: Bool = false
     ) {
         precondition(attempts >= 1)
         self.drive = drive
@@ -44,6 +46,16 @@ public struct ContactorSettings: Sendable, BitwiseCopyable {
         self.dischargedVoltage = dischargedVoltage
         self.dischargeLimit = dischargeLimit
         self.feedbackDebounce = feedbackDebounce
+        self.chargedShare = chargedShare
+        self.hasPrechargeFeedback = hasPrechargeFeedback
+    }
+
+    /// The battery drives its contactors: nothing is left but a permit.
+    public static var ofBattery: ContactorSettings {
+        ContactorSettings(
+            drive: .battery, prechargeLimit: .zero, prechargeCurrentMax: .zero, attempts: 1, pause: .zero,
+            zeroCurrent: .zero, openingLimit: .zero, dischargedVoltage: .zero, dischargeLimit: .zero,
+            feedbackDebounce: .zero)
     }
 }
 
@@ -55,18 +67,21 @@ public struct ContactorReading: Sendable, BitwiseCopyable {
     public var isReset: Bool
     /// The auxiliary contact.
     public var isMainClosed: Bool?
+    /// That of the precharge contactor.
+    public var isPrechargeClosed: Bool?
     public var current: Amperes?
     public var packVoltage: Volts?
     /// On the inverter's side of the contactors.
     public var dcVoltage: Volts?
 
     public init(
-        isClosingWanted: Bool, isReset: Bool = false, isMainClosed: Bool?, current: Amperes?,
-        packVoltage: Volts?, dcVoltage: Volts?
+        isClosingWanted: Bool, isReset: Bool = false, isMainClosed: Bool?, isPrechargeClosed: Bool? = nil,
+        current: Amperes?, packVoltage: Volts?, dcVoltage: Volts?
     ) {
         self.isClosingWanted = isClosingWanted
         self.isReset = isReset
         self.isMainClosed = isMainClosed
+        self.isPrechargeClosed = isPrechargeClosed
         self.current = current
         self.packVoltage = packVoltage
         self.dcVoltage = dcVoltage

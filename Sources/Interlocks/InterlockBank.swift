@@ -4,7 +4,7 @@ import Quantities
 /// The interlocks of one unit: debounce counters, warnings, latched trips and the first of them.
 public struct InterlockBank: Sendable, BitwiseCopyable {
     /// How long each row's trip limit has been passed, less what has healed since.
-    private var harm: InlineArray<48, Duration> = InlineArray(repeating: .zero)
+    private(set) var harm: InlineArray<48, Duration> = InlineArray(repeating: .zero)
     /// Trips that stand until they are reset.
     public private(set) var latched: InterlockSet = .none
     /// The trip that came first of those that stand; `nil` while none does.
@@ -12,14 +12,17 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     /// Trips whose limit is passed now, whether or not the current flows that makes it count.
     public private(set) var present: InterlockSet = .none
     /// Trips whose cause nobody can judge now: the signal is missing, or nothing has been looked at yet.
-    private var unjudged = InterlockSet(rawValue: .max)
+    private(set) var unjudged = InterlockSet(rawValue: .max)
     /// Rows past their warning, and rows that stop a direction now.
     public private(set) var warnings: InterlockSet = .none
     /// Trips that an operator may reset; whatever the table does not name needs service.
-    private var operatorResets: InterlockSet = .none
+    private(set) var operatorResets: InterlockSet = .none
     /// One bit for each row, by its place in the table: its `.stop` is in force; its signal was seen.
-    private var stopping: UInt64 = 0
-    private var seen: UInt64 = 0
+    private(set) var stopping: UInt64 = 0
+    private(set) var seen: UInt64 = 0
+    /// The same: it has warned, or has left no power, and its signal has not come back by the hysteresis.
+    private(set) var warned: UInt64 = 0
+    private(set) var blocked: UInt64 = 0
 
     public init() {}
 
@@ -40,8 +43,8 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         public var discharge = Allowance()
         /// Trips that latched in this cycle.
         public var tripped: InterlockSet = .none
-        /// The limit of a row that stops the whole site is passed now, for its debounce.
-        public var isEmergency = false
+        /// The limit of a row that stops the whole site is passed now, for its debounce: who may reset it.
+        public var emergency: Role?
 
         public init() {}
     }
@@ -75,6 +78,8 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
                 if isExpected && row.closesWhenMissing { close(row, .reading(row.signal), into: &verdict) }
             case .undecided:
                 unjudged.insert(InterlockSet(row.id))
+            case .notWired:
+                break
             case .value(let value):
                 seen |= 1 << UInt64(index)
                 judge(row, index, value, signals, elapsed, into: &verdict)
@@ -88,11 +93,22 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     /// every cycle in which that cause is present, so that nobody resets meanwhile.
     ///
     /// - Returns: whether it latched now.
-    public mutating func stopWithSite() -> Bool {
-        present.insert(InterlockSet(.emergencyStop))
-        var verdict = Verdict()
-        latch(.emergencyStop, into: &verdict)
-        return verdict.tripped.contains(.emergencyStop)
+    public mutating func stopWithSite(_ id: InterlockID) -> Bool {
+        holdBack(id)
+        return latch(id)
+    }
+
+    /// Counts a trip's cause as present until the rows are judged again.
+    public mutating func holdBack(_ id: InterlockID) { present.insert(InterlockSet(id)) }
+
+    /// Latches a trip that no row has seen.
+    ///
+    /// - Returns: whether it latched now.
+    public mutating func latch(_ id: InterlockID) -> Bool {
+        guard !latched.contains(id) else { return false }
+        latched.insert(InterlockSet(id))
+        if firstOut == nil { firstOut = id }
+        return true
     }
 
     /// Unlatches every trip whose cause is seen to be gone and which `role` may reset.
@@ -135,8 +151,8 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         _ row: InterlockRow, _ index: Int, _ value: Double, _ signals: UnitSignals, _ elapsed: Duration,
         into verdict: inout Verdict
     ) {
-        if let warn = row.warn, row.isPassed(warn, by: value) { warnings.insert(InterlockSet(row.id)) }
-        let share = row.share(at: value)
+        if isWarned(row, index, value) { warnings.insert(InterlockSet(row.id)) }
+        let share = share(row, index, value)
         if row.direction != .discharge { verdict.charge.limit(to: share, .interlock(row.id)) }
         if row.direction != .charge { verdict.discharge.limit(to: share, .interlock(row.id)) }
         guard let trip = row.trip else { return }
@@ -152,13 +168,35 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         }
     }
 
+    private mutating func isWarned(_ row: InterlockRow, _ index: Int, _ value: Double) -> Bool {
+        guard let warn = row.warn else { return false }
+        let bit: UInt64 = 1 << UInt64(index)
+        let isPassed = row.isPassed(warn, by: value)
+        if isPassed || (warned & bit != 0 && row.isHeld(warn, by: value)) {
+            warned |= bit
+            return true
+        }
+        warned &= ~bit
+        return false
+    }
+
+    /// Once derating has left no power there is none until the signal has come back by the hysteresis.
+    private mutating func share(_ row: InterlockRow, _ index: Int, _ value: Double) -> Double {
+        guard let derate = row.derate else { return 1 }
+        let bit: UInt64 = 1 << UInt64(index)
+        let share = derate.share(at: value)
+        if share <= 0 { blocked |= bit } else if !row.isHeld(derate.to, by: value) { blocked &= ~bit }
+        return blocked & bit == 0 ? share : 0
+    }
+
     private mutating func act(_ row: InterlockRow, _ index: Int, into verdict: inout Verdict) {
         switch row.action {
         case .stop: stopping |= 1 << UInt64(index)
         case .trip: latch(row.id, into: &verdict)
         case .emergencyStop:
             latch(row.id, into: &verdict)
-            verdict.isEmergency = true
+            // Of several the strictest counts.
+            verdict.emergency = verdict.emergency == .service ? .service : row.reset
         }
     }
 
@@ -169,10 +207,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     }
 
     private mutating func latch(_ id: InterlockID, into verdict: inout Verdict) {
-        guard !latched.contains(id) else { return }
-        latched.insert(InterlockSet(id))
-        if firstOut == nil { firstOut = id }
-        verdict.tripped.insert(InterlockSet(id))
+        if latch(id) { verdict.tripped.insert(InterlockSet(id)) }
     }
 
     private func lowest(of trips: InterlockSet) -> InterlockID? {

@@ -34,6 +34,8 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
     public var processSafetyTime: Duration?
     /// Whether every unit has the signal.
     public var presence: Presence
+    /// How far the signal must come back from `warn`, and from the end of `derate`, before the row lets go.
+    public var hysteresis: Double
 
     public enum Presence: UInt8, Sendable, BitwiseCopyable {
         /// Power stays closed until the signal is seen, and whenever it is missing.
@@ -62,13 +64,20 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
             self.from = from
             self.to = to
         }
+
+        /// The share of power that is left at `value`, 0 … 1.
+        func share(at value: Double) -> Double {
+            let share = (to - value) / (to - from)
+            // In this order, so that an undefined share (a range without width) is none.
+            return share >= 1 ? 1 : (share > 0 ? share : 0)
+        }
     }
 
     public init(
         _ id: InterlockID, _ signal: Signal, _ side: Side, _ direction: Direction, warn: Double? = nil,
         derate: Range? = nil, trip: Double?, while condition: Condition = .always, for debounce: Duration,
         action: Action = .trip, reset: Reset = .operator, processSafetyTime: Duration? = nil,
-        presence: Presence = .required
+        presence: Presence = .required, hysteresis: Double? = nil
     ) {
         self.id = id
         self.signal = signal
@@ -83,6 +92,7 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
         self.reset = reset
         self.processSafetyTime = processSafetyTime
         self.presence = presence
+        self.hysteresis = hysteresis ?? signal.hysteresis
     }
 
     /// A row that only warns guards nothing, so that a missing signal closes nothing.
@@ -96,12 +106,29 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
         }
     }
 
-    /// The share of power that derating leaves at `value`, 0 … 1.
-    func share(at value: Double) -> Double {
-        guard let derate else { return 1 }
-        let share = (derate.to - value) / (derate.to - derate.from)
-        // In this order, so that an undefined share (a range without width) is none.
-        return share >= 1 ? 1 : (share > 0 ? share : 0)
+    /// Whether `value` still holds a row that has passed `limit`.
+    func isHeld(_ limit: Double, by value: Double) -> Bool {
+        switch side {
+        case .high: value >= limit - hysteresis
+        case .low: value <= limit + hysteresis
+        }
+    }
+}
+
+extension Signal {
+    /// What a row has that says nothing of its hysteresis: 3 K for a cell's temperature, none for all else.
+    var hysteresis: Double {
+        switch self {
+        case .cellTemperatureMax, .cellTemperatureMin: 3
+        case .cellVoltageMax, .cellVoltageMin, .chargeCurrentRatio, .dischargeCurrentRatio, .batteryAlarm,
+            .batterySilence, .inverterSilence, .inverterFault, .packVoltage, .stateOfCharge, .currentLimits,
+            .permissions, .cellVoltageSpread, .chargeLoad, .dischargeLoad, .actuationError,
+            .chargeVoltageRatio, .dischargeVoltageRatio, .batteryWarning, .inverterEvent, .insulation,
+            .dcVoltage, .acVoltage, .temperatureRise, .temperatureRiseFast, .thermalRunaway,
+            .emergencyStopInput, .smokeInput, .gasInput, .doorInput, .contactorFeedback, .inputsSilence,
+            .dcVoltageError:
+            0
+        }
     }
 }
 

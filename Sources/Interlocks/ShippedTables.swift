@@ -40,6 +40,7 @@ extension InterlockTable {
         table.addDeviceRows()
         table.addPackRows()
         table.addThermalRows()
+        table.addWireRows()
         return table
     }
 
@@ -107,5 +108,31 @@ extension InterlockTable {
         add(
             InterlockRow(
                 .thermalRunaway, .thermalRunaway, .high, .both, trip: 1, for: .seconds(3), reset: .service))
+    }
+
+    /// Digital inputs and contactors; a unit that has not wired an input is not judged by its row.
+    private mutating func addWireRows() {
+        add(
+            InterlockRow(
+                .emergencyStop, .emergencyStopInput, .high, .both, trip: 1, for: .zero, action: .emergencyStop
+            ))
+        add(
+            InterlockRow(
+                .smoke, .smokeInput, .high, .both, trip: 1, for: .milliseconds(1000), reset: .service))
+        add(
+            InterlockRow(
+                .gas, .gasInput, .high, .both, trip: 1, for: .milliseconds(1000), reset: .service))
+        add(
+            InterlockRow(
+                .door, .doorInput, .high, .both, trip: 1, for: .milliseconds(1000), action: .stop))
+        add(
+            InterlockRow(
+                .contactorFeedback, .contactorFeedback, .high, .both, trip: 1, for: .zero, reset: .service))
+        add(
+            InterlockRow(
+                .lostInputs, .inputsSilence, .high, .both, trip: 2, for: .zero))
+        add(
+            InterlockRow(
+                .contactorVoltage, .dcVoltageError, .high, .both, warn: 0.05, trip: 0.15, for: .seconds(10)))
     }
 }

@@ -7,16 +7,21 @@ public enum SignalReading: Sendable, BitwiseCopyable, Equatable {
     case missing(ReadingFault)
     /// Everything is there, but not yet for long enough to judge: no verdict, and nothing closes for it.
     case undecided
+    /// The unit does not have it: there is nothing to judge.
+    case notWired
 }
 
 /// How old a unit's readings may be: 3 × their nominal period + one control period.
 public struct FreshnessBudget: Sendable, BitwiseCopyable {
     public var battery: Duration
     public var inverter: Duration
+    /// Of the digital inputs.
+    public var inputs: Duration
 
-    public init(battery: Duration, inverter: Duration) {
+    public init(battery: Duration, inverter: Duration, inputs: Duration = .zero) {
         self.battery = battery
         self.inverter = inverter
+        self.inputs = inputs
     }
 
     /// The one rule for staleness.
@@ -34,21 +39,29 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
     /// time.
     public var batterySilence: Double?
     public var inverterSilence: Double?
+    public var inputsSilence: Double?
+    /// The digital inputs that the unit has.
+    public var wired: DigitalInputSet
     /// Currents below this count as no current, and current limits below it as this (A).
     public var currentFloor: Amperes
     /// Largest magnitude of the unit's power.
     public var rating: Watts
     public var history: HistorySignals
+    /// `false`: the battery never sends alarms, and the site has accepted that.
+    public var hasBatteryAlarms = true
 
     public init(
         image: UnitImage, now: MonotonicTime, budget: FreshnessBudget, batterySilence: Double?,
-        inverterSilence: Double?, currentFloor: Amperes, rating: Watts, history: HistorySignals = .init()
+        inverterSilence: Double?, inputsSilence: Double? = nil, wired: DigitalInputSet = .none,
+        currentFloor: Amperes, rating: Watts, history: HistorySignals = .init()
     ) {
         self.image = image
         self.now = now
         self.budget = budget
         self.batterySilence = batterySilence
         self.inverterSilence = inverterSilence
+        self.inputsSilence = inputsSilence
+        self.wired = wired
         self.currentFloor = currentFloor
         self.rating = rating
         self.history = history
@@ -66,7 +79,7 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
         case .dischargeCurrentRatio: currentRatio(sign: 1, limit: image.battery.dischargeCurrentLimit)
         case .currentLimits: currentLimits
         case .permissions: permissions
-        case .batteryAlarm: alarm
+        case .batteryAlarm: hasBatteryAlarms ? alarm : .notWired
         case .batterySilence: silence(batterySilence)
         case .inverterSilence: silence(inverterSilence)
         case .inverterFault: inverterFault
@@ -84,6 +97,13 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
         case .temperatureRise: history.temperatureRise
         case .temperatureRiseFast: history.temperatureRiseFast
         case .thermalRunaway: history.thermalRunaway
+        case .emergencyStopInput: input(image.inputs.emergencyStop, .emergencyStop)
+        case .smokeInput: input(image.inputs.smoke, .smoke)
+        case .gasInput: input(image.inputs.gas, .gas)
+        case .doorInput: input(image.inputs.door, .door)
+        case .contactorFeedback: history.contactorFeedback
+        case .dcVoltageError: history.dcVoltageError
+        case .inputsSilence: wired.isEmpty ? .notWired : silence(inputsSilence)
         }
     }
 
@@ -99,21 +119,29 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
         }
     }
 
+    /// The reading as a number, or why there is none.
+    func read<Value>(
+        _ reading: Reading<Value>, within limit: Duration, as number: (Value) -> Double
+    ) -> SignalReading {
+        switch reading.look(at: now, within: limit) {
+        case .value(let value, _): .value(number(value))
+        case .fault(let fault): .missing(fault)
+        }
+    }
+
     func battery<Unit: Quantity>(_ reading: Reading<Unit>) -> SignalReading {
-        if let quantity = reading.fresh(at: now, within: budget.battery) { return .value(quantity.value) }
-        return .missing(reading.fault(at: now, within: budget.battery) ?? .stale)
+        read(reading, within: budget.battery) { $0.value }
+    }
+
+    func inverter<Unit: Quantity>(_ reading: Reading<Unit>) -> SignalReading {
+        read(reading, within: budget.inverter) { $0.value }
     }
 
     private func currentRatio(sign: Double, limit: Reading<Amperes>) -> SignalReading {
-        guard let current = image.battery.packCurrent.fresh(at: now, within: budget.battery) else {
-            return .missing(image.battery.packCurrent.fault(at: now, within: budget.battery) ?? .stale)
+        combine(battery(image.battery.packCurrent), battery(limit)) { current, allowed in
+            let floor = allowed < currentFloor.value ? currentFloor.value : allowed
+            return floor > 0 ? .value(sign * current / floor) : .missing(.implausible)
         }
-        guard let allowed = limit.fresh(at: now, within: budget.battery) else {
-            return .missing(limit.fault(at: now, within: budget.battery) ?? .stale)
-        }
-        let floor = allowed < currentFloor ? currentFloor : allowed
-        guard floor > .zero else { return .missing(.implausible) }
-        return .value(sign * current.value / floor.value)
     }
 
     private var currentLimits: SignalReading {
@@ -124,17 +152,16 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
     }
 
     private var permissions: SignalReading {
-        if let allowed = image.battery.permissions.fresh(at: now, within: budget.battery) {
-            return .value(Double(allowed.rawValue))
-        }
-        return .missing(image.battery.permissions.fault(at: now, within: budget.battery) ?? .stale)
+        read(image.battery.permissions, within: budget.battery) { Double($0.rawValue) }
     }
 
     private var alarm: SignalReading {
-        if let alarms = image.battery.alarms.fresh(at: now, within: budget.battery) {
-            return .value(alarms.isEmpty ? 0 : 1)
-        }
-        return .missing(image.battery.alarms.fault(at: now, within: budget.battery) ?? .stale)
+        read(image.battery.alarms, within: budget.battery) { $0.isEmpty ? 0 : 1 }
+    }
+
+    private func input(_ reading: Reading<Bool>, _ wire: DigitalInputSet) -> SignalReading {
+        guard wired.contains(wire) else { return .notWired }
+        return read(reading, within: budget.inputs) { $0 ? 1 : 0 }
     }
 
     private func silence(_ ratio: Double?) -> SignalReading {
@@ -143,9 +170,6 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
     }
 
     private var inverterFault: SignalReading {
-        guard let state = image.inverter.state.fresh(at: now, within: budget.inverter) else {
-            return .missing(image.inverter.state.fault(at: now, within: budget.inverter) ?? .stale)
-        }
-        return .value(state == .fault ? 1 : 0)
+        read(image.inverter.state, within: budget.inverter) { $0 == .fault ? 1 : 0 }
     }
 }

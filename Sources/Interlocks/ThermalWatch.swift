@@ -103,9 +103,3 @@ public struct ThermalWatch: Sendable, BitwiseCopyable {
         return false
     }
 }
-
-extension Double {
-    func clamped(to range: ClosedRange<Double>) -> Double {
-        self < range.lowerBound ? range.lowerBound : (self > range.upperBound ? range.upperBound : self)
-    }
-}

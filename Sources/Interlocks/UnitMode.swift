@@ -8,6 +8,8 @@ public struct UnitMode: Sendable, BitwiseCopyable {
         case offline
         /// Everything is seen good since that instant; no power.
         case standby(since: MonotonicTime)
+        /// Its contactors close since that instant; no power.
+        case precharge(since: MonotonicTime)
         case running
         /// On its way to zero power, since that instant.
         case stopping(since: MonotonicTime)
@@ -33,6 +35,8 @@ public struct UnitMode: Sendable, BitwiseCopyable {
         case stopped
         /// All is well.
         case ready
+        /// As `ready`, and the contactors permit power.
+        case connected
     }
 
     public private(set) var state: State = .offline
@@ -43,37 +47,41 @@ public struct UnitMode: Sendable, BitwiseCopyable {
 
     public mutating func handle(_ event: Event, at now: MonotonicTime) {
         switch (state, event) {
-        case (.offline, .trip), (.standby, .trip), (.running, .trip), (.stopping, .trip), (.tripped, .trip),
-            (.maintenance, .trip):
+        case (.offline, .trip), (.standby, .trip), (.precharge, .trip), (.running, .trip), (.stopping, .trip),
+            (.tripped, .trip), (.maintenance, .trip):
             state = .tripped
-        case (.offline, .maintain), (.standby, .maintain), (.stopping, .maintain), (.tripped, .maintain):
+        case (.offline, .maintain), (.standby, .maintain), (.precharge, .maintain), (.stopping, .maintain),
+            (.tripped, .maintain):
             state = .maintenance(since: now)
         case (.running, .maintain):
             // Power goes first, the contactors after it.
             state = .stopping(since: now)
         case (.maintenance, .maintain):
             break
-        case (.offline, .unseen), (.standby, .unseen), (.running, .unseen), (.stopping, .unseen),
-            (.tripped, .unseen), (.maintenance, .unseen):
+        case (.offline, .unseen), (.standby, .unseen), (.precharge, .unseen), (.running, .unseen),
+            (.stopping, .unseen), (.tripped, .unseen), (.maintenance, .unseen):
             state = .offline
-        case (.maintenance, .ready), (.maintenance, .stop), (.maintenance, .stopped):
+        case (.maintenance, .ready), (.maintenance, .connected), (.maintenance, .stop),
+            (.maintenance, .stopped):
             state = .standby(since: now)
-        case (.offline, .ready), (.offline, .stop), (.offline, .stopped):
+        case (.offline, .ready), (.offline, .connected), (.offline, .stop), (.offline, .stopped):
             state = .standby(since: now)
-        case (.tripped, .ready), (.tripped, .stop), (.tripped, .stopped):
+        case (.tripped, .ready), (.tripped, .connected), (.tripped, .stop), (.tripped, .stopped):
             // The latch is gone, so somebody has reset it: enter service begins anew.
             state = .standby(since: now)
-        case (.standby(let since), .ready):
-            if now - since >= enterService { state = .running }
-        case (.standby, .stop), (.standby, .stopped):
+        case (.standby(let since), .ready), (.standby(let since), .connected):
+            if now - since >= enterService { state = .precharge(since: now) }
+        case (.standby, .stop), (.standby, .stopped), (.precharge, .stop), (.precharge, .stopped):
             state = .standby(since: now)
-        case (.running, .ready):
+        case (.precharge, .connected):
+            state = .running
+        case (.precharge, .ready), (.running, .ready), (.running, .connected):
             break
         case (.running, .stop), (.running, .stopped):
             state = .stopping(since: now)
         case (.stopping, .stop):
             break
-        case (.stopping, .stopped), (.stopping, .ready):
+        case (.stopping, .stopped), (.stopping, .ready), (.stopping, .connected):
             state = .standby(since: now)
         }
     }
@@ -83,8 +91,16 @@ public struct UnitMode: Sendable, BitwiseCopyable {
     /// Contactors may be closed: everything is seen good and no trip is latched.
     public var permitsContactors: Bool {
         switch state {
-        case .standby, .running, .stopping: true
+        case .standby, .precharge, .running, .stopping: true
         case .offline, .tripped, .maintenance: false
+        }
+    }
+
+    /// Contactors that we drive shall be closed.
+    public var connects: Bool {
+        switch state {
+        case .precharge, .running, .stopping: true
+        case .offline, .standby, .tripped, .maintenance: false
         }
     }
 }
@@ -92,12 +108,13 @@ public struct UnitMode: Sendable, BitwiseCopyable {
 extension UnitMode.State {
     /// The state without its instants.
     public enum Kind: UInt8, Sendable, BitwiseCopyable {
-        case offline, standby, running, stopping, tripped, maintenance
+        case offline, standby, precharge, running, stopping, tripped, maintenance
 
         public var name: StaticString {
             switch self {
             case .offline: "offline"
             case .standby: "standby"
+            case .precharge: "precharge"
             case .running: "running"
             case .stopping: "stopping"
             case .tripped: "tripped"
@@ -110,6 +127,7 @@ extension UnitMode.State {
         switch self {
         case .offline: .offline
         case .standby: .standby
+        case .precharge: .precharge
         case .running: .running
         case .stopping: .stopping
         case .tripped: .tripped

@@ -52,11 +52,13 @@ import Testing
         _ = bench.hold(.cellVoltageMax, 3.7, for: .milliseconds(80))
         let reached = bench.step(.cellVoltageMax, 3.7)
         #expect(reached.tripped.contains(.cellOvervoltage))
-        #expect(reached.isEmergency == (action == .emergencyStop))
+        #expect((reached.emergency == .operator) == (action == .emergencyStop))
         let later = bench.step(.cellVoltageMax, 3.7)
-        #expect(later.tripped.isEmpty && later.isEmergency == (action == .emergencyStop), "while present")
+        #expect(
+            later.tripped.isEmpty && (later.emergency == .operator) == (action == .emergencyStop),
+            "while present")
         let gone = bench.step(.cellVoltageMax, 3.3)
-        #expect(!gone.isEmergency && bench.bank.latched.contains(.cellOvervoltage))
+        #expect(gone.emergency == nil && bench.bank.latched.contains(.cellOvervoltage))
     }
 
     // swift-format-ignore
@@ -96,7 +98,7 @@ import Testing
 
     @Test func `a trip of a row that the table no longer has needs service`() {
         var bench = Self.bench(.trip)
-        bench.bank.restore(InterlockSet(.smoke), firstOut: .smoke)
+        bench.bank.restore(InterlockSet(.stateOfChargeHigh), firstOut: .stateOfChargeHigh)
         _ = bench.step()
         let byOperator = bench.bank.reset(by: .operator)
         #expect(byOperator == .roleNeeded)
@@ -104,18 +106,29 @@ import Testing
         #expect(byService == .done)
     }
 
-    @Test func `a unit that stops with its site latches once and cannot be reset while the cause is told`() {
+    // swift-format-ignore
+    static let siteStops: [(id: InterlockID, byOperator: InterlockBank.ResetOutcome, why: Comment)] = [
+        (.emergencyStop, .done,       "the row of the same name names the operator"),
+        (.siteStop,      .roleNeeded, "what stands in no table needs service"),
+    ]
+
+    @Test(arguments: siteStops)
+    func `a unit that stops with its site latches once and cannot be reset while the cause is told`(
+        row: (id: InterlockID, byOperator: InterlockBank.ResetOutcome, why: Comment)
+    ) {
         var bench = Bench()
         _ = bench.step()
-        let first = bench.bank.stopWithSite()
-        #expect(first && bench.bank.firstOut == .emergencyStop)
+        let first = bench.bank.stopWithSite(row.id)
+        #expect(first && bench.bank.firstOut == row.id)
         _ = bench.step()
-        let second = bench.bank.stopWithSite()
+        let second = bench.bank.stopWithSite(row.id)
         #expect(!second)
         #expect(bench.bank.reset(by: .service) == .causePresent)
         _ = bench.step()
-        #expect(bench.bank.reset(by: .operator) == .roleNeeded)
-        #expect(bench.bank.reset(by: .service) == .done)
+        let byOperator = bench.bank.reset(by: .operator)
+        #expect(byOperator == row.byOperator, row.why)
+        let byService = bench.bank.reset(by: .service)
+        #expect(byService == .done)
     }
 
     // swift-format-ignore

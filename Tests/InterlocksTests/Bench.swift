@@ -5,7 +5,8 @@ import Quantities
 /// One interlock bank with the shipped LFP table, and a unit that is well until a test says otherwise.
 struct Bench {
     static let period = Duration.milliseconds(20)
-    static let budget = FreshnessBudget(battery: .milliseconds(320), inverter: .milliseconds(320))
+    static let budget = FreshnessBudget(
+        battery: .milliseconds(320), inverter: .milliseconds(320), inputs: .milliseconds(170))
     static let currentLimit = Amperes(100)
 
     var bank = InterlockBank()
@@ -13,6 +14,8 @@ struct Bench {
     var now = MonotonicTime(nanoseconds: 10_000_000_000)
     var batterySilence: Double? = 0
     var inverterSilence: Double? = 0
+    var inputsSilence: Double? = 0
+    var wired: DigitalInputSet = [.emergencyStop, .smoke, .gas, .door, .mainContactor]
     var history = HistorySignals()
 
     /// One period passes; `change` spoils the image of a healthy unit.
@@ -25,8 +28,8 @@ struct Bench {
         change(&image, now)
         let signals = UnitSignals(
             image: image, now: now, budget: Self.budget, batterySilence: batterySilence,
-            inverterSilence: inverterSilence, currentFloor: Amperes(2), rating: .kilowatts(80),
-            history: history)
+            inverterSilence: inverterSilence, inputsSilence: inputsSilence, wired: wired,
+            currentFloor: Amperes(2), rating: .kilowatts(80), history: history)
         return bank.evaluate(table.rows.span.extracting(first: table.count), of: signals, after: elapsed)
     }
 
@@ -36,6 +39,9 @@ struct Bench {
     {
         if signal == .batterySilence { batterySilence = value }
         if signal == .inverterSilence { inverterSilence = value }
+        if signal == .inputsSilence { inputsSilence = value }
+        if signal == .contactorFeedback { history.contactorFeedback = .value(value) }
+        if signal == .dcVoltageError { history.dcVoltageError = .value(value) }
         if signal == .actuationError { history.actuationError = .value(value) }
         if signal == .temperatureRise { history.temperatureRise = .value(value) }
         if signal == .temperatureRiseFast { history.temperatureRiseFast = .value(value) }
@@ -74,6 +80,11 @@ struct Bench {
         image.battery.alarms = .good(.none, at: now)
         image.inverter.activePower = .good(Watts(0), at: now)
         image.inverter.state = .good(.running, at: now)
+        image.inputs.emergencyStop = .good(false, at: now)
+        image.inputs.smoke = .good(false, at: now)
+        image.inputs.gas = .good(false, at: now)
+        image.inputs.door = .good(false, at: now)
+        image.inputs.isMainContactorClosed = .good(false, at: now)
         return image
     }
 
@@ -101,7 +112,13 @@ struct Bench {
         case .batteryWarning: image.battery.warnings = .good(value > 0 ? .imbalance : .none, at: now)
         case .inverterEvent: image.inverter.events = .good(UInt32(value), at: now)
         case .insulation: image.battery.insulation = .good(Ohms(800 * value), at: now)
-        case .batterySilence, .inverterSilence, .packVoltage, .stateOfCharge, .currentLimits, .permissions,
+        case .emergencyStopInput: image.inputs.emergencyStop = .good(value > 0, at: now)
+        case .smokeInput: image.inputs.smoke = .good(value > 0, at: now)
+        case .gasInput: image.inputs.gas = .good(value > 0, at: now)
+        case .doorInput: image.inputs.door = .good(value > 0, at: now)
+        case .inputsSilence, .contactorFeedback, .dcVoltageError, .batterySilence, .inverterSilence,
+            .packVoltage,
+            .stateOfCharge, .currentLimits, .permissions,
             .dcVoltage, .acVoltage, .actuationError, .temperatureRise, .temperatureRiseFast, .thermalRunaway:
             break
         }

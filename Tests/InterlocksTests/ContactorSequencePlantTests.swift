@@ -233,6 +233,87 @@ import Testing
         #expect(rig.sequence.state == .open && !rig.output.isPermitted)
     }
 
+    // swift-format-ignore
+    static let prechargeFeedbacks: [(says: Bool?, inPrecharge: Bool, isFault: Bool, why: Comment)] = [
+        (true,  true,  false, "as commanded"),
+        (false, true,  true,  "it does not close"),
+        (nil,   true,  true,  "unknown is never healthy"),
+        (false, false, false, "as commanded"),
+        (true,  false, true,  "it does not open"),
+        (nil,   false, true,  "unknown is never healthy"),
+    ]
+
+    @Test(arguments: prechargeFeedbacks)
+    func `the precharge contactor's own contact is judged where it is wired`(
+        row: (says: Bool?, inPrecharge: Bool, isFault: Bool, why: Comment)
+    ) {
+        for isWired in [true, false] {
+            var settings = ContactorSequenceTests.settings()
+            settings.hasPrechargeFeedback = isWired
+            var rig = Rig()
+            rig.sequence = ContactorSequence(settings, hasFormerFault: false)
+            let obey: (inout ContactorReading) -> Void = { [rig] in
+                $0.isPrechargeClosed = rig.output.closesPrecharge
+            }
+            rig.step(obey)
+            rig.seen.isClosingWanted = true
+            rig.step { $0.isPrechargeClosed = false }
+            if !row.inPrecharge {
+                rig.step {
+                    $0.isPrechargeClosed = true
+                    $0.dcVoltage = Volts(760)
+                }
+                #expect(rig.sequence.state == .closed, "the test's own way to the state")
+            }
+            rig.run(8) { $0.isPrechargeClosed = row.says }
+            #expect(rig.sequence.isFaulted == (row.isFault && isWired), row.why)
+        }
+    }
+
+    struct Sight: Sendable {
+        var fault: ContactorSequence.Fault
+        var isMainClosed: Bool?
+        var dcVoltage: Double?
+        var isShown: Bool
+        var why: Comment
+    }
+
+    // swift-format-ignore
+    static let sights: [Sight] = [
+        Sight(fault: .feedback, isMainClosed: true, dcVoltage: 0, isShown: true, why: "the contact still says closed"),
+        Sight(fault: .feedback, isMainClosed: nil, dcVoltage: 0, isShown: true, why: "nobody can see it"),
+        Sight(fault: .feedback, isMainClosed: false, dcVoltage: 800, isShown: false, why: "it has opened"),
+        Sight(fault: .welded, isMainClosed: false, dcVoltage: 60, isShown: false, why: "discharged at last"),
+        Sight(fault: .welded, isMainClosed: false, dcVoltage: 60.1, isShown: true, why: "one step above"),
+        Sight(fault: .welded, isMainClosed: false, dcVoltage: nil, isShown: true, why: "nobody can see it"),
+        Sight(fault: .welded, isMainClosed: true, dcVoltage: 0, isShown: true, why: "the contact still says closed"),
+    ]
+
+    @Test(arguments: sights)
+    func `a fault is shown until all that is seen speaks against it`(row: Sight) {
+        var rig = Rig()
+        if row.fault == .welded {
+            rig.close()
+            rig.run(52) { $0.isClosingWanted = false }
+        } else {
+            rig.run(8) { $0.isMainClosed = true }
+        }
+        #expect(rig.sequence.fault == row.fault, "the test's own way to the state")
+        rig.seen.isMainClosed = row.isMainClosed
+        rig.seen.dcVoltage = row.dcVoltage.map { Volts($0) }
+        #expect(rig.sequence.showsFault(rig.seen) == row.isShown, row.why)
+    }
+
+    @Test func `what has not failed shows no fault, and what opens with one does`() {
+        var rig = Rig()
+        rig.step()
+        #expect(!rig.sequence.showsFault(rig.seen) && rig.sequence.fault == nil)
+        rig.close()
+        rig.seen.current = Amperes(50)
+        rig.run(8) { $0.isMainClosed = false }
+        #expect(rig.sequence.fault == .feedback && rig.sequence.showsFault(rig.seen))
+    }
+
     @Test func `a fault opens as soon as the current has ended, though somebody still wants it closed`() {
         var rig = Rig()
         rig.close()

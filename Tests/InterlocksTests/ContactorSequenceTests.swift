@@ -148,6 +148,31 @@ import Testing
     }
 
     // swift-format-ignore
+    static let names: [(state: State, name: String, fault: String?)] = [
+        (.unchecked, "unchecked", nil), (.open, "open", nil), (.closed, "closed", nil),
+        (.precharging(attempt: 1, since: now), "precharging", nil),
+        (.pausing(attempt: 1, since: now), "pausing", nil),
+        (.opening(since: now, nil), "opening", nil), (.opening(since: now, .feedback), "opening", "feedback"),
+        (.checking(since: now), "checking", nil), (.welded, "welded", "welded"),
+        (.faulted(.prechargeVoltage), "faulted", "precharge_voltage"),
+        (.faulted(.prechargeCurrent), "faulted", "precharge_current"),
+        (.faulted(.formerRun), "faulted", "former_run"), (.faulted(.welded), "faulted", "welded"),
+    ]
+
+    @Test(arguments: names)
+    func `a state and a fault have one name`(row: (state: State, name: String, fault: String?)) {
+        #expect("\(row.state.name)" == row.name)
+        let fault: ContactorSequence.Fault? =
+            switch row.state {
+            case .faulted(let fault): fault
+            case .opening(_, let fault): fault
+            case .welded: .welded
+            case _: nil
+            }
+        #expect(fault.map { "\($0.name)" } == row.fault)
+    }
+
+    // swift-format-ignore
     static let bounds: [(from: State, event: Event, why: Comment)] = [
         (.precharging(attempt: 1, since: due), .close, "precharge"),
         (.pausing(attempt: 1, since: due),     .close, "pause"),

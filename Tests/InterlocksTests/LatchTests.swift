@@ -168,4 +168,12 @@ import Testing
         empty.restore(.none, firstOut: .cellOvervoltage)
         #expect(empty.firstOut == nil)
     }
+
+    @Test func `what is restored adds to what stands, and the first of all stays the first`() {
+        var bank = InterlockBank()
+        bank.restore(InterlockSet(.smoke), firstOut: .smoke)
+        bank.restore(InterlockSet(.batteryAlarm), firstOut: .batteryAlarm)
+        #expect(bank.firstOut == .smoke)
+        #expect(bank.latched.contains(.smoke) && bank.latched.contains(.batteryAlarm))
+    }
 }

@@ -129,7 +129,25 @@ import Testing
             why: "below"),
     ]
 
-    @Test(arguments: cellVoltageRows + temperatureRows + deviceRows + packRows)
+    // swift-format-ignore
+    static let wireRows: [Row] = [
+        Row(signal: .emergencyStopInput, value: 0, why: "not pressed"),
+        Row(signal: .emergencyStopInput, value: 1, trips: .emergencyStop, why: "pressed, or its wire is open"),
+        Row(signal: .smokeInput, value: 0, why: "no smoke"),
+        Row(signal: .smokeInput, value: 1, trips: .smoke, why: "smoke"),
+        Row(signal: .gasInput, value: 0, why: "no gas"),
+        Row(signal: .gasInput, value: 1, trips: .gas, why: "gas"),
+        Row(signal: .contactorFeedback, value: 0, why: "the contactors obey, or nobody drives them"),
+        Row(signal: .contactorFeedback, value: 1, trips: .contactorFeedback, why: "they do not"),
+        Row(signal: .dcVoltageError, value: 0.049, why: "a little off"),
+        Row(signal: .dcVoltageError, value: 0.051, warns: true, why: "above the warning"),
+        Row(signal: .dcVoltageError, value: 0.149, warns: true, why: "below the trip"),
+        Row(signal: .dcVoltageError, value: 0.151, warns: true, trips: .contactorVoltage, why: "the contacts do not carry"),
+        Row(signal: .inputsSilence, value: 1.999, why: "silent, not yet lost"),
+        Row(signal: .inputsSilence, value: 2.001, trips: .lostInputs, why: "lost"),
+    ]
+
+    @Test(arguments: cellVoltageRows + temperatureRows + deviceRows + packRows + wireRows)
     func `each shipped limit acts on its side and not one step before`(row: Row) {
         var bench = Bench()
         let verdict = bench.step(row.signal, row.value, current: row.current)

@@ -11,7 +11,7 @@ import Testing
     static let enterService = Duration.seconds(3)
     static let start = MonotonicTime(nanoseconds: 0)
     static let now = start + .seconds(10)
-    static let events: [Event] = [.trip, .maintain, .unseen, .stop, .stopped, .ready]
+    static let events: [Event] = [.trip, .maintain, .unseen, .stop, .stopped, .ready, .connected]
 
     /// How each state is reached from a new machine, ending before `now`.
     static func machine(in state: State.Kind) -> UnitMode {
@@ -19,9 +19,12 @@ import Testing
         switch state {
         case .offline: break
         case .standby: mode.handle(.ready, at: now - .seconds(1))
-        case .running:
+        case .precharge:
             mode.handle(.ready, at: now - .seconds(4))
             mode.handle(.ready, at: now - .seconds(1))
+        case .running:
+            mode = machine(in: .precharge)
+            mode.handle(.connected, at: now - .seconds(1))
         case .stopping:
             mode = machine(in: .running)
             mode.handle(.stop, at: now - .seconds(1))
@@ -43,6 +46,19 @@ import Testing
         (.standby,  .stop,    .standby(since: now),                   "its time starts again"),
         (.standby,  .stopped, .standby(since: now),                   "its time starts again"),
         (.standby,  .ready,   .standby(since: now - .seconds(1)),     "1 s of 3 s: its time runs on"),
+        (.precharge, .trip,    .tripped,                              "a trip wins everywhere"),
+        (.precharge, .unseen,  .offline,                              "silent"),
+        (.precharge, .stop,    .standby(since: now),                  "nothing flows: the contactors open again"),
+        (.precharge, .stopped, .standby(since: now),                  "nothing flows: the contactors open again"),
+        (.precharge, .ready,   .precharge(since: now - .seconds(1)),  "the contactors are not closed yet"),
+        (.precharge, .connected, .running,                            "they are"),
+        (.running,  .connected, .running,                             "all is well"),
+        (.offline,  .connected, .standby(since: now),                 "closed contactors shorten no enter service"),
+        (.standby,  .connected, .standby(since: now - .seconds(1)),   "closed contactors shorten no enter service"),
+        (.stopping, .connected, .standby(since: now),                 "resumed: enter service begins anew"),
+        (.tripped,  .connected, .standby(since: now),                 "the latch is gone: enter service begins anew"),
+        (.maintenance, .connected, .standby(since: now),              "given back: enter service begins anew"),
+        (.precharge, .maintain, .maintenance(since: now),             "nothing flows"),
         (.running,  .trip,    .tripped,                               "a trip wins everywhere"),
         (.running,  .unseen,  .offline,                               "silent"),
         (.running,  .stop,    .stopping(since: now),                  "on its way to zero"),
@@ -82,7 +98,7 @@ import Testing
     }
 
     @Test func `the table names every pair`() {
-        #expect(Self.pairs.count == 6 * Self.events.count)
+        #expect(Self.pairs.count == 7 * Self.events.count)
         #expect(Set(Self.pairs.map { "\($0.from) \($0.event)" }).count == Self.pairs.count)
     }
 
@@ -101,6 +117,7 @@ import Testing
         var mode = UnitMode(enterService: Self.enterService)
         mode.handle(.ready, at: Self.now)
         mode.handle(.ready, at: Self.now + row.after)
+        mode.handle(.connected, at: Self.now + row.after)
         #expect(mode.isRunning == row.isRunning, row.why)
     }
 
@@ -114,7 +131,7 @@ import Testing
         switch mode.state {
         case .offline, .running, .tripped: Place(kind: mode.state.kind, age: 0)
         // Older than enter service is all the same.
-        case .standby(let since), .stopping(let since), .maintenance(let since):
+        case .standby(let since), .precharge(let since), .stopping(let since), .maintenance(let since):
             Place(kind: mode.state.kind, age: min(Int((now - since).seconds), 4))
         }
     }
@@ -146,7 +163,7 @@ import Testing
 
     @Test func `in every state that can be reached the rules of service hold`() {
         let steps = Self.everyStep()
-        #expect(Set(steps.map(\.before.kind)).count == 6, "every kind of state is reached")
+        #expect(Set(steps.map(\.before.kind)).count == 7, "every kind of state is reached")
         for step in steps {
             let to = step.after.state.kind
             switch step.event {
@@ -154,13 +171,18 @@ import Testing
             case .maintain: #expect(to == (step.before.kind == .running ? .stopping : .maintenance))
             case .unseen: #expect(to == .offline)
             case .stop, .stopped: #expect(to == .standby || to == .stopping)
-            case .ready:
-                #expect(to == .standby || to == .running)
+            case .ready: #expect(to == .standby || to == .precharge || to == .running)
+            case .connected: #expect(to == .standby || to == .precharge || to == .running)
             }
-            if to == .running && step.before.kind != .running {
+            if to == .precharge && step.before.kind != .precharge {
                 #expect(step.before.kind == .standby && step.before.age >= 3, "only out of a whole standby")
             }
-            #expect(step.after.permitsContactors == (to == .standby || to == .running || to == .stopping))
+            if to == .running && step.before.kind != .running {
+                #expect(step.before.kind == .precharge && step.event == .connected, "only connected")
+            }
+            let serves: [State.Kind] = [.precharge, .running, .stopping]
+            #expect(step.after.connects == serves.contains(to))
+            #expect(step.after.permitsContactors == (to == .standby || serves.contains(to)))
             #expect(step.after.isRunning == (to == .running))
         }
     }
@@ -173,8 +195,11 @@ import Testing
             while !mode.isRunning && seconds < 10 {
                 seconds += 1
                 mode.handle(.ready, at: step.now + .seconds(seconds))
+                if mode.state.kind == .precharge {
+                    mode.handle(.connected, at: step.now + .seconds(seconds))
+                }
             }
-            let isFresh = step.after.state.kind != .standby
+            let isFresh = step.after.state.kind != .standby && step.after.state.kind != .precharge
             #expect(mode.isRunning && seconds <= 4)
             if isFresh { #expect(seconds == 4, "one step into standby, then 3 s") }
         }

@@ -1,0 +1,77 @@
+import Interlocks
+import Plant
+import Quantities
+import Testing
+
+/// What lets go later than it takes hold.
+@Suite struct HysteresisTests {
+    /// Hottest cell, cycle by cycle, and the share of charge and the warnings of the shipped table.
+    // swift-format-ignore
+    static let days: [(path: [Double], charge: Double, warns: Bool, why: Comment)] = [
+        ([49.9],                   0.01, true,  "0.1 K before the end"),
+        ([50.0],                   0,    true,  "the end"),
+        ([50.0, 49.9],             0,    true,  "a little cooler: blocked"),
+        ([50.0, 47.0],             0,    true,  "3 K cooler: still blocked"),
+        ([50.0, 46.9],             0.31, true,  "more than 3 K cooler: what derating leaves there"),
+        ([50.0, 46.9, 49.9],       0.01, true,  "not blocked again before the end"),
+        ([39.9],                   1,    false, "0.1 K below the warning"),
+        ([40.0, 37.0],             1,    true,  "3 K below: it still warns"),
+        ([40.0, 36.9],             1,    false, "more than 3 K below"),
+        ([40.0, 36.9, 39.9],       1,    false, "it does not warn again before its limit"),
+    ]
+
+    @Test(arguments: days)
+    func `a blocked direction and a warning let go 3 K later`(
+        row: (path: [Double], charge: Double, warns: Bool, why: Comment)
+    ) {
+        var bench = Bench()
+        var share = 1.0
+        for celsius in row.path { share = bench.step(.cellTemperatureMax, celsius).charge.share }
+        #expect(abs(share - row.charge) < 1e-9, row.why)
+        #expect(bench.bank.warnings.contains(.cellOvertemperatureCharge) == row.warns, row.why)
+    }
+
+    // swift-format-ignore
+    static let cold: [(path: [Double], charge: Double, why: Comment)] = [
+        ([0.1],        0.02, "0.1 K before the end"),
+        ([0, 3],       0,    "3 K warmer: still blocked"),
+        ([0, 3.1],     0.62, "more than 3 K warmer"),
+    ]
+
+    @Test(arguments: cold)
+    func `on the low side it is the other way round`(row: (path: [Double], charge: Double, why: Comment)) {
+        var bench = Bench()
+        var share = 1.0
+        for celsius in row.path { share = bench.step(.cellTemperatureMin, celsius).charge.share }
+        #expect(abs(share - row.charge) < 1e-9, row.why)
+    }
+
+    @Test func `a voltage lets go at once`() {
+        var bench = Bench()
+        _ = bench.step(.cellVoltageMax, 3.62)
+        #expect(abs(bench.step(.cellVoltageMax, 3.619).charge.share - 0.025) < 1e-9)
+    }
+
+    @Test func `a gap in the readings does not let go`() {
+        var bench = Bench()
+        _ = bench.step(.cellTemperatureMax, 50)
+        _ = bench.step { $0.battery.cellTemperatureMax = .bad(.stale, since: $1) }
+        #expect(bench.step(.cellTemperatureMax, 49).charge.share == 0)
+    }
+
+    @Test func `a row may have its own`() {
+        var bench = Bench()
+        bench.table = InterlockTable()
+        bench.table.add(
+            InterlockRow(
+                .cellOvervoltage, .cellVoltageMax, .high, .charge, warn: 3.5,
+                derate: .init(from: 3.6, to: 3.7), trip: nil, for: .zero, hysteresis: 0.05))
+        _ = bench.step(.cellVoltageMax, 3.7)
+        #expect(bench.step(.cellVoltageMax, 3.651).charge.share == 0)
+        #expect(abs(bench.step(.cellVoltageMax, 3.649).charge.share - 0.51) < 1e-9)
+        _ = bench.step(.cellVoltageMax, 3.451)
+        #expect(bench.bank.warnings.contains(.cellOvervoltage))
+        _ = bench.step(.cellVoltageMax, 3.449)
+        #expect(bench.bank.warnings.isEmpty)
+    }
+}
