@@ -120,4 +120,29 @@ import Testing
         let value = limiter.follow(Watts(100), after: .milliseconds(100))
         #expect((value - Watts(30)).magnitude < Watts(1e-9))
     }
+
+    @Test
+    func `a frequency that comes back after the response has faded finds it on its ramp, without a jump`() {
+        var responder = Self.responder()
+        _ = responder.respond(to: Hertz(49.5), rated: Self.rated, at: Self.start, after: .zero)
+        for step in 1...150 {
+            _ = responder.respond(
+                to: nil, rated: Self.rated, at: Self.start + .milliseconds(20 * step),
+                after: .milliseconds(20))
+        }
+        var last = responder.response
+        #expect(last == .zero, "100 kW/s after a hold of 1 s")
+        for step in 151...244 {
+            let power = responder.respond(
+                to: Hertz(49.5), rated: Self.rated, at: Self.start + .milliseconds(20 * step),
+                after: .milliseconds(20))
+            #expect((power - last).magnitude <= Watts(2_000 + 1e-6), "step \(step)")
+            last = power
+        }
+        #expect((last - .kilowatts(188)).magnitude < Watts(1e-3))
+        let next = responder.respond(
+            to: Hertz(49), rated: Self.rated, at: Self.start + .milliseconds(20 * 245),
+            after: .milliseconds(20))
+        #expect(next > .kilowatts(380), "caught up: from here on the response is as quick as ever")
+    }
 }
