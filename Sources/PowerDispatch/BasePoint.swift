@@ -37,7 +37,7 @@ public struct BasePoint: Sendable, BitwiseCopyable {
     /// Longest time to live that is granted.
     public static let longestLease = Duration.seconds(7 * 86_400)
 
-    private var leases: InlineArray<4, Lease> = InlineArray(repeating: Lease())
+    private(set) var leases: InlineArray<4, Lease> = InlineArray(repeating: Lease())
     private var powers: InlineArray<4, Watts> = InlineArray(repeating: .zero)
     private let standing: Watts
     private let reversion: Reversion
@@ -74,8 +74,10 @@ public struct BasePoint: Sendable, BitwiseCopyable {
 
     /// Who asks now, and for what.
     public func current(at now: MonotonicTime) -> (source: BasePointSource, power: Watts) {
-        for index in 0..<4 {
-            guard let source = BasePointSource(rawValue: UInt8(index)) else { continue }
+        var rank = UInt8(0)
+        while let source = BasePointSource(rawValue: rank), source != .siteDefault {
+            let index = Int(rank)
+            rank += 1
             switch leases[index].state {
             case .none: continue
             case .held: return (source, powers[index])

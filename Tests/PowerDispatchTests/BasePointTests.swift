@@ -143,4 +143,16 @@ import Testing
             .window(meter: nil, own: nil)
         #expect(closed.lowest == .zero && closed.highest == .zero)
     }
+
+    // swift-format-ignore
+    static let names: [(source: BasePointSource, name: String)] = [
+        (.operator, "operator"), (.agc, "agc"), (.aggregator, "aggregator"), (.schedule, "schedule"),
+        (.siteDefault, "default"),
+    ]
+
+    @Test(arguments: names) func `each source has the name that people use`(
+        row: (source: BasePointSource, name: String)
+    ) {
+        #expect("\(row.source.name)" == row.name)
+    }
 }
