@@ -19,6 +19,8 @@ public struct Controller: Sendable, BitwiseCopyable {
         /// never past an interlock: a trip stays a trip. When the time is over the unit enters service anew.
         case maintain(unit: Int, for: Duration)
         case endMaintenance(unit: Int)
+        /// Sets what an operator wants of one unit, for at most `BasePoint.longestLease`; `nil` ends it.
+        case override(unit: Int, UnitOverride, for: Duration?)
         /// Takes every unit out of service.
         case stop
         /// Lets units run again.
@@ -27,17 +29,24 @@ public struct Controller: Sendable, BitwiseCopyable {
 
     private let settings: SiteSettings
     private let unitCount: Int
-    private var units: InlineArray<64, UnitController>
+    var units: InlineArray<64, UnitController>
     private var shares: InlineArray<64, UnitShare>
+    private var sharing: PowerSharing
+    private var overrides: InlineArray<64, UnitOverrides>
     private var responder: FrequencyResponder
     private var ramp: RampLimiter
-    private var basePoint: BasePoint
-    private var isStopWanted = false
+    private var preEvent = PreEventPower()
+    private var energy: EnergyManagement?
+    /// In the cycle before, less than the base could be delivered.
+    private var isBaseLimited = false
+    var basePoint: BasePoint
+    var isStopWanted = false
     /// Which units' rows stop the whole site in this cycle.
     private var isEmergency: InlineArray<64, Bool> = InlineArray(repeating: false)
     private var hasFrequency = true
+    private var watch: GridWatch
     private var cycle: UInt64 = 0
-    private var lastStep: MonotonicTime?
+    var lastStep: MonotonicTime?
 
     /// - Parameter unitSettings: 1 … 64 units, in the order of the images.
     public init(settings: SiteSettings, units unitSettings: Span<UnitSettings>) {
@@ -47,9 +56,14 @@ public struct Controller: Sendable, BitwiseCopyable {
         units = InlineArray(
             repeating: UnitController(settings: unitSettings[0], enterService: settings.enterService))
         shares = InlineArray(repeating: UnitShare(window: .closed(.mode)))
+        sharing = PowerSharing(settings.sharing)
+        overrides = InlineArray(repeating: UnitOverrides(ramp: settings.ramp))
         responder = FrequencyResponder(
-            curve: settings.droop, hold: settings.frequencyHold, ramp: settings.ramp)
+            curve: settings.droop, dynamics: settings.service.dynamics, hold: settings.frequencyHold,
+            ramp: settings.ramp)
+        energy = settings.service.energy.map { EnergyManagement(settings: $0) }
         ramp = RampLimiter(rate: settings.ramp)
+        watch = GridWatch(settings.grid)
         basePoint = BasePoint(standing: settings.basePoint, reversion: settings.reversion)
         for index in 0..<unitSettings.count {
             units[index] = UnitController(settings: unitSettings[index], enterService: settings.enterService)
@@ -83,7 +97,7 @@ public struct Controller: Sendable, BitwiseCopyable {
             kind = .basePointRevoked(source)
         case .maintain(let index, let time):
             guard index >= 0, index < unitCount else { return }
-            unit = index
+            (unit, value) = (index, time.seconds)
             let isGranted = time > .zero && time <= BasePoint.longestLease
             if isGranted { units[index].maintain(until: now + time) }
             kind = isGranted ? .maintenanceBegun : .maintenanceRefused
@@ -92,12 +106,15 @@ public struct Controller: Sendable, BitwiseCopyable {
             unit = index
             units[index].maintain(until: nil)
             kind = .maintenanceEnded
-        case .stop:
-            isStopWanted = true
-            kind = .stopRequested
-        case .resume:
-            isStopWanted = false
-            kind = .resumed
+        case .override(let index, let wish, let time):
+            guard index >= 0, index < unitCount,
+                let outcome = overrides[index].handle(wish, for: time, at: now)
+            else { return }
+            (unit, kind) = (index, outcome)
+            value = time.map { wish.power?.value ?? $0.seconds }
+        case .stop, .resume:
+            isStopWanted = command == .stop
+            kind = isStopWanted ? .stopRequested : .resumed
         }
         decision.events.append(Event(unit: unit, kind: kind, value: value, cycle: cycle, at: now))
     }
@@ -115,65 +132,140 @@ public struct Controller: Sendable, BitwiseCopyable {
         grid: GridImage, units images: Span<UnitImage>, at now: MonotonicTime, into decision: inout Decision
     ) {
         precondition(images.count == unitCount)
-        let elapsed = lastStep.map { max(.zero, now - $0) } ?? .zero
+        // Time in which nobody looked says nothing of the plant: it neither confirms evidence nor silence.
+        let elapsed = lastStep.map { min(settings.outputGrace, max(.zero, now - $0)) } ?? .zero
         lastStep = now
         cycle &+= 1
         decision.cycle = cycle
         decision.at = now
         decision.unitCount = unitCount
+        endOverrides(now, &decision)
         stepUnits(images, now, elapsed, &decision)
-        ask(grid, now, elapsed, &decision)
-        share(&decision)
+        watch.look(grid, images, meterBudget: settings.meterBudget, now, elapsed, &decision)
+        for index in 0..<unitCount {
+            decision.units[index].window.limit(by: decision.grid, rating: units[index].settings.rating)
+        }
+        ask(grid, images, now, elapsed, &decision)
+        share(images, now, elapsed, &decision)
         clamp(&decision)
         limitSite(grid, images, now, &decision)
         explain(&decision)
-        for index in 0..<unitCount { units[index].record(decision.units[index].setpoint, at: now) }
-        ramp.restart(from: decision.setpoint)
+        for index in 0..<unitCount {
+            units[index].record(decision.units[index].setpoint, at: now)
+            overrides[index].record(decision.units[index].setpoint)
+        }
     }
 
     private mutating func stepUnits(
         _ images: Span<UnitImage>, _ now: MonotonicTime, _ elapsed: Duration, _ decision: inout Decision
     ) {
-        var emergencies = 0
+        var emergency: Role?
         for index in 0..<unitCount {
-            let mustStop = units[index].step(
+            let input = input(of: index, now, elapsed)
+            let role = units[index].step(
                 images[index], settings.interlocks.rows.span.extracting(first: settings.interlocks.count),
-                input(of: index, now, elapsed), into: &decision.units[index], &decision.events)
-            isEmergency[index] = mustStop
-            if mustStop { emergencies += 1 }
+                input, into: &decision.units[index], &decision.events)
+            isEmergency[index] = role != nil
+            // Of several the strictest counts.
+            if emergency != .service, let role { emergency = role }
         }
-        guard emergencies > 0 else { return }
+        guard let emergency else { return }
         for index in 0..<unitCount where !isEmergency[index] {
+            let input = input(of: index, now, elapsed)
             units[index].stopWithSite(
-                input(of: index, now, elapsed), into: &decision.units[index], &decision.events)
+                emergency, input, into: &decision.units[index], &decision.events)
         }
     }
 
-    private func input(of index: Int, _ now: MonotonicTime, _ elapsed: Duration) -> UnitController.Input {
+    private mutating func input(of index: Int, _ now: MonotonicTime, _ elapsed: Duration)
+        -> UnitController.Input
+    {
         UnitController.Input(
-            index: index, cycle: cycle, now: now, elapsed: elapsed, isStopWanted: isStopWanted,
+            index: index, cycle: cycle, now: now, elapsed: elapsed,
+            isStopWanted: isStopWanted || overrides[index].isStandby,
             stopBound: settings.stopBound)
     }
 
-    /// Base point and droop. The slope stands on the nameplate of the whole site, also when units are derated
-    /// or out.
+    /// Base point and frequency response. The slope stands on the nameplate of the whole site, also when
+    /// units are derated or out; limits bound the total.
     private mutating func ask(
-        _ grid: GridImage, _ now: MonotonicTime, _ elapsed: Duration, _ decision: inout Decision
+        _ grid: GridImage, _ images: Span<UnitImage>, _ now: MonotonicTime, _ elapsed: Duration,
+        _ decision: inout Decision
     ) {
-        let fresh = grid.frequency.fresh(at: now, within: settings.meterBudget)
-        let frequency = fresh.flatMap { FrequencyResponder.isPlausible($0) ? $0 : nil }
+        let frequency = decision.frequency
         reportFrequency(frequency != nil, now, &decision)
-        decision.frequency = frequency
         lapse(now, &decision)
         (decision.basePointSource, decision.basePoint) = basePoint.current(at: now)
-        decision.response = responder.respond(to: frequency, rated: rated, at: now, after: elapsed)
-        decision.target = ramp.follow(decision.basePoint + decision.response, after: elapsed)
+        let isEvent = responder.isEvent(at: frequency)
+        let scheduled = manage(
+            decision.basePoint, of: decision.basePointSource, images, isEvent, now, elapsed)
+        let goal = preEvent.goal(
+            scheduled: scheduled, delivered: ramp.value, isLimited: isBaseLimited, isEvent: isEvent)
+        decision.correction = goal - decision.basePoint
+        decision.eventShift = goal - scheduled
+        let followed = ramp.follow(goal, after: elapsed)
+        let bounds = bounds(grid, images, now, &decision)
+        let base = bounds.clamp(followed)
+        // Out of service is no limit: the first unit that enters takes up the base point, event or not.
+        isBaseLimited = base != followed && (bounds.discharge > .zero || bounds.charge < .zero)
+        // What could not be delivered must not wait behind the ramp as a step.
+        ramp.restart(from: base)
+        let response = responder.respond(
+            to: frequency, in: FrequencyResponder.Situation(rated: rated, bounds: bounds, base: base),
+            at: now, after: elapsed)
+        decision.response = responder.wanted
+        // Where the units or the meter hold the base back, it is not the ramp that does.
+        decision.wanted = (base == followed ? followed : goal) + decision.response
+        decision.target = bounds.total(base, response)
     }
 
+    /// What may flow now: the sum of the units' windows, at most what the site may have at its meter.
+    private mutating func bounds(
+        _ grid: GridImage, _ images: Span<UnitImage>, _ now: MonotonicTime, _ decision: inout Decision
+    ) -> PowerBounds {
+        var (charge, discharge) = (Watts.zero, Watts.zero)
+        for index in 0..<unitCount {
+            charge += decision.units[index].window.charge
+            discharge += decision.units[index].window.discharge
+        }
+        let (lowest, highest) = siteWindow(grid, images, now)
+        if let lowest, lowest > charge { charge = lowest }
+        if let highest, highest < discharge { discharge = highest }
+        return PowerBounds(charge: charge, discharge: discharge)
+    }
+
+    /// The base point with the energy that it leaves to the response and the way back to its target.
+    private mutating func manage(
+        _ asked: Watts, of source: BasePointSource, _ images: Span<UnitImage>, _ isEvent: Bool,
+        _ now: MonotonicTime, _ elapsed: Duration
+    ) -> Watts {
+        let service = settings.service
+        let isKept = service.reserve > .zero || service.headroom > .zero
+        guard energy != nil || isKept else { return asked }
+        var site = SiteCharge()
+        for index in 0..<unitCount where units[index].mode.isRunning {
+            let unit = units[index].settings
+            let charge = images[index].battery.stateOfCharge.fresh(at: now, within: unit.budget.battery)
+            if let charge { site.add(charge, of: unit, service) }
+        }
+        // Who asks for a power right now means that power; a schedule leaves room.
+        let whole = rated
+        let correction = energy?.correction(
+            charge: site.mean, rated: whole, isResting: isEvent,
+            isAllowed: source == .schedule || source == .siteDefault, after: elapsed)
+        var scheduled = asked
+        if let correction { scheduled += correction }
+        return isKept && site.mean != nil ? site.bounds.clamp(scheduled) : scheduled
+    }
+
+    // Read through a borrow, each element of an inline array costs a copy of the array (Swift 6.3): this and
+    // other functions that change nothing are mutating.
     private var rated: Watts {
-        var sum = Watts.zero
-        for index in 0..<unitCount { sum += units[index].settings.rating }
-        return sum
+        mutating get {
+            var sum = Watts.zero
+            for index in 0..<unitCount { sum += units[index].settings.rating }
+            return sum
+        }
     }
 
     private mutating func lapse(_ now: MonotonicTime, _ decision: inout Decision) {
@@ -192,11 +284,40 @@ public struct Controller: Sendable, BitwiseCopyable {
             Event(unit: nil, kind: isSeen ? .frequencyBack : .frequencyLost, cycle: cycle, at: now))
     }
 
-    private mutating func share(_ decision: inout Decision) {
-        for index in 0..<unitCount { shares[index].window = decision.units[index].window }
+    private mutating func share(
+        _ images: Span<UnitImage>, _ now: MonotonicTime, _ elapsed: Duration, _ decision: inout Decision
+    ) {
+        var rest = decision.target
+        for index in 0..<unitCount {
+            let unit = units[index].settings
+            shares[index].window = decision.units[index].window
+            shares[index].stateOfCharge = images[index].battery.stateOfCharge.fresh(
+                at: now, within: unit.budget.battery)
+            shares[index].losses = unit.losses
+            let own = overrides[index].power(after: elapsed)
+            decision.units[index].override = own
+            guard let own else { continue }
+            rest -= decision.units[index].window.clamp(own)
+            shares[index].window = .closed(.sharing)
+        }
         var span = shares.mutableSpan
-        _ = PowerSharing.share(decision.target, over: &span, count: unitCount)
-        for index in 0..<unitCount { decision.units[index].asked = shares[index].power }
+        _ = sharing.share(rest, over: &span, count: unitCount)
+        for index in 0..<unitCount {
+            decision.units[index].asked = decision.units[index].override ?? shares[index].power
+        }
+    }
+
+    private mutating func endOverrides(_ now: MonotonicTime, _ decision: inout Decision) {
+        for index in 0..<unitCount {
+            if overrides[index].tick(.power, at: now) { tellEnd(of: .power, index, now, &decision) }
+            if overrides[index].tick(.standby, at: now) { tellEnd(of: .standby, index, now, &decision) }
+        }
+    }
+
+    private func tellEnd(
+        of override: UnitOverride.Kind, _ unit: Int, _ now: MonotonicTime, _ decision: inout Decision
+    ) {
+        decision.events.append(Event(unit: unit, kind: .overrideEnded(override), cycle: cycle, at: now))
     }
 
     /// The last and smallest step: nothing after it may widen anything.
@@ -211,9 +332,26 @@ public struct Controller: Sendable, BitwiseCopyable {
     }
 
     /// The rest of the last clamp: what the site may have at its meter. All units give way in proportion.
-    private func limitSite(
+    private mutating func limitSite(
         _ grid: GridImage, _ images: Span<UnitImage>, _ now: MonotonicTime, _ decision: inout Decision
     ) {
+        let (lowest, highest) = siteWindow(grid, images, now)
+        // The target was made inside; that it was wanted otherwise is told all the same.
+        decision.isSiteLimited = false
+        if let highest, decision.wanted > highest, decision.setpoint >= highest * (1 - 1e-9) {
+            decision.isSiteLimited = true
+        }
+        if let lowest, decision.wanted < lowest, decision.setpoint <= lowest * (1 - 1e-9) {
+            decision.isSiteLimited = true
+        }
+        if let highest, decision.setpoint > highest { scale(by: highest / decision.setpoint, &decision) }
+        if let lowest, decision.setpoint < lowest { scale(by: lowest / decision.setpoint, &decision) }
+    }
+
+    /// What the units together may have at the meter now.
+    private mutating func siteWindow(
+        _ grid: GridImage, _ images: Span<UnitImage>, _ now: MonotonicTime
+    ) -> (lowest: Watts?, highest: Watts?) {
         var own: Watts? = .zero
         for index in 0..<unitCount {
             let power = images[index].inverter.activePower.fresh(
@@ -221,10 +359,7 @@ public struct Controller: Sendable, BitwiseCopyable {
             if let power, let sum = own { own = sum + power } else { own = nil }
         }
         let meter = grid.activePower.fresh(at: now, within: settings.meterBudget)
-        let (lowest, highest) = settings.limits.window(meter: meter, own: own)
-        decision.isSiteLimited = false
-        if let highest, decision.setpoint > highest { scale(by: highest / decision.setpoint, &decision) }
-        if let lowest, decision.setpoint < lowest { scale(by: lowest / decision.setpoint, &decision) }
+        return settings.limits.window(meter: meter, own: own)
     }
 
     private func scale(by factor: Double, _ decision: inout Decision) {
@@ -238,11 +373,12 @@ public struct Controller: Sendable, BitwiseCopyable {
     }
 
     /// Why each unit has less than its part; it has more where another one has left its part to it.
-    private func explain(_ decision: inout Decision) {
+    private mutating func explain(_ decision: inout Decision) {
         let whole = rated
         for index in 0..<unitCount {
             let share = whole > .zero ? units[index].settings.rating / whole : 0
-            decision.units[index].explain(decision.target * share, isSiteLimited: decision.isSiteLimited)
+            let part = decision.units[index].override ?? decision.wanted * share
+            decision.units[index].explain(part, isSiteLimited: decision.isSiteLimited)
         }
     }
 
@@ -250,6 +386,8 @@ public struct Controller: Sendable, BitwiseCopyable {
     public func actuation(of unit: Int, in decision: inout Decision) -> Actuation {
         Actuation(
             setpoint: decision.units[unit].setpoint, expires: decision.at + settings.outputGrace,
-            isContactorPermitted: decision.units[unit].isContactorPermitted, cycle: decision.cycle)
+            isContactorPermitted: decision.units[unit].isContactorPermitted,
+            closesMainContactor: decision.units[unit].closesMainContactor,
+            closesPrechargeContactor: decision.units[unit].closesPrechargeContactor, cycle: decision.cycle)
     }
 }

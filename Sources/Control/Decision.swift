@@ -6,7 +6,10 @@ import Quantities
 /// What one cycle decided for one unit, and why.
 public struct UnitDecision: Sendable, BitwiseCopyable {
     public var mode: UnitMode.State = .offline
-    /// The unit's part of the target by its rating, before anything limits or moves it.
+    /// The power that an operator asks of the unit alone, as far as the ramp has come; `nil` where none does.
+    public var override: Watts?
+    /// The unit's part of the target by its rating, before anything limits or moves it; its override where it
+    /// has one.
     public var requested: Watts = .zero
     /// What dispatch asked, before the last clamp. Positive = discharge.
     public var asked: Watts = .zero
@@ -16,6 +19,13 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     /// What kept the setpoint below `requested`; `none` where nothing did.
     public var limitedBy = Cause.none
     public var isContactorPermitted = false
+    /// The coils, where we drive them; the main one outlasts the permit until the current has ended.
+    public var closesMainContactor = false
+    public var closesPrechargeContactor = false
+    /// `nil` where the battery drives its contactors.
+    public var contactors: ContactorSequence.State?
+    /// What keeps the contactors open until somebody resets it.
+    public var contactorFault: ContactorSequence.Fault?
     public var latched: InterlockSet = .none
     public var firstOut: InterlockID?
     public var warnings: InterlockSet = .none
@@ -28,6 +38,10 @@ public struct Event: Sendable, BitwiseCopyable {
     public enum Kind: Sendable, BitwiseCopyable, Equatable {
         case modeChanged(from: UnitMode.State, to: UnitMode.State)
         case tripped(InterlockID)
+        /// The contactors have failed, and why; the trip `contactorFeedback` comes with it.
+        case contactorFault(ContactorSequence.Fault)
+        /// The contactors opened though current flowed or nobody knew: the bound had passed.
+        case openedUnderLoad
         case warned(InterlockID)
         case warningGone(InterlockID)
         /// Every trip is gone.
@@ -40,6 +54,21 @@ public struct Event: Sendable, BitwiseCopyable {
         case stoppedWithPower
         case frequencyLost
         case frequencyBack
+        /// Another source measures now; its value is what it measures.
+        case frequencyHandedOver(to: FrequencySource.Kind)
+        /// Sources disagree, and none of them counts.
+        case frequencyDisputed
+        case frequencySettled
+        /// No source for 5 s.
+        case frequencyMissing
+        /// The grid's state ends service for the whole site.
+        case gridLost(GridCause)
+        /// The conditions to enter service did not hold for long enough.
+        case gridNotReady(GridCause)
+        /// The conditions to enter service hold; their time begins.
+        case gridGood
+        /// The grid's state allows service again, over the ramp.
+        case gridEntered
         case basePointSet(BasePointSource)
         case basePointRefused(BasePointSource)
         case basePointRevoked(BasePointSource)
@@ -47,6 +76,11 @@ public struct Event: Sendable, BitwiseCopyable {
         case maintenanceBegun
         case maintenanceEnded
         case maintenanceRefused
+        case overrideBegun(UnitOverride.Kind)
+        /// By its time or by an operator.
+        case overrideEnded(UnitOverride.Kind)
+        /// Its time is out of range.
+        case overrideRefused(UnitOverride.Kind)
         case stopRequested
         case resumed
     }
@@ -54,7 +88,8 @@ public struct Event: Sendable, BitwiseCopyable {
     /// Index of the unit in the site's list; `nil` = the site.
     public var unit: Int?
     public var kind: Kind
-    /// The signal's value and the limit it passed, in the signal's unit; `nil` where there is none.
+    /// The signal's value and the limit it passed, in the signal's unit; the power asked for; of maintenance
+    /// and standby the time in s. `nil` where there is none.
     public var value: Double?
     public var limit: Double?
     public var cycle: UInt64
@@ -109,10 +144,18 @@ public struct Decision: Sendable, BitwiseCopyable {
     public var at = MonotonicTime(nanoseconds: 0)
     /// The frequency that was used; `nil` where there was none.
     public var frequency: Hertz?
+    public var grid = GridDecision()
     public var basePoint: Watts = .zero
     public var basePointSource = BasePointSource.siteDefault
+    /// What the energy management, its reserve and the latch of an event add to the base point.
+    public var correction: Watts = .zero
+    /// The part of the correction that is the latch: what was delivered when frequency left the deadband.
+    public var eventShift: Watts = .zero
+    /// What the grid's frequency asks for, whatever may flow.
     public var response: Watts = .zero
-    /// Base point + response after the comfort ramp.
+    /// Base point, correction and response after their ramps, before anything limits them.
+    public var wanted: Watts = .zero
+    /// The same with the base inside what may flow, and the response as far as it fits on top: it is shared.
     public var target: Watts = .zero
     /// The sum of the units' setpoints.
     public var setpoint: Watts = .zero

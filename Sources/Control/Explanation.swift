@@ -7,11 +7,13 @@ public struct Explanation: Sendable, BitwiseCopyable {
     /// Who asked the site, and for what.
     public var source: BasePointSource
     public var basePoint: Watts
+    /// What the energy management and the latch of an event added to it.
+    public var correction: Watts
     /// What the grid's frequency added.
     public var response: Watts
-    /// What the comfort ramp let through of both.
+    /// What the ramps let through of all three.
     public var target: Watts
-    /// The unit's part of the target by its rating.
+    /// The unit's part of the target by its rating, or what an operator asks of it alone.
     public var requested: Watts
     /// What limited the unit, and the power it left; `none` where nothing did.
     public var cause: Cause
@@ -20,23 +22,29 @@ public struct Explanation: Sendable, BitwiseCopyable {
 
     /// - Parameter unit: its index in the decision.
     public init(of unit: Int, in decision: borrowing Decision) {
-        source = decision.basePointSource
+        source = decision.units[unit].override == nil ? decision.basePointSource : .operator
         basePoint = decision.basePoint
+        correction = decision.correction
         response = decision.response
-        target = decision.target
+        target = decision.wanted
         let own = decision.units[unit]
         requested = own.requested
         cause = own.limitedBy
         setpoint = own.setpoint
         switch own.limitedBy {
-        case .siteLimit, .none: limit = own.setpoint
-        case .rating, .batteryCurrentLimit, .batteryPermission, .stateOfCharge, .reading, .interlock, .mode:
+        case .siteLimit, .sharing, .none: limit = own.setpoint
+        case .rating, .batteryCurrentLimit, .batteryPermission, .stateOfCharge, .reading, .interlock, .mode,
+            .grid, .contactors:
             limit = own.requested < .zero ? own.window.charge : own.window.discharge
         }
     }
 
     /// The ramp still holds the site away from what is asked.
-    public var isRamping: Bool { target != basePoint + response }
+    public var isRamping: Bool {
+        // Sums that differ by rounding alone are equal.
+        let asked = basePoint + correction + response
+        return (target - asked).magnitude > asked.magnitude * 1e-9 + Watts(1e-6)
+    }
 }
 
 extension UnitDecision {
@@ -52,6 +60,8 @@ extension UnitDecision {
             limitedBy = .none
         } else if isSiteLimited && end.magnitude > .zero {
             limitedBy = .siteLimit
+        } else if cause == .rating && setpoint.magnitude < end.magnitude - tolerance {
+            limitedBy = .sharing
         } else {
             limitedBy = cause
         }

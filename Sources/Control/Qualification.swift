@@ -7,8 +7,8 @@ enum Plausible {
         var image = raw
         image.cellVoltageMax = within(raw.cellVoltageMax, Volts(0.5), Volts(6))
         image.cellVoltageMin = within(raw.cellVoltageMin, Volts(0.5), Volts(6))
-        image.cellTemperatureMax = within(raw.cellTemperatureMax, Celsius(-60), Celsius(150))
-        image.cellTemperatureMin = within(raw.cellTemperatureMin, Celsius(-60), Celsius(150))
+        image.cellTemperatureMax = within(raw.cellTemperatureMax, Celsius(-60), Celsius(400))
+        image.cellTemperatureMin = within(raw.cellTemperatureMin, Celsius(-60), Celsius(400))
         image.packVoltage = within(raw.packVoltage, Volts(1), Volts(2_000))
         image.packCurrent = within(raw.packCurrent, Amperes(-10_000), Amperes(10_000))
         image.stateOfCharge = within(raw.stateOfCharge, Fraction(0), Fraction(1.05))
@@ -16,6 +16,9 @@ enum Plausible {
         order(&image.cellTemperatureMin, &image.cellTemperatureMax, now, limit)
         return image
     }
+
+    /// A DC side that no inverter can have would count as discharged, or as charged.
+    static func dcSide(_ raw: Reading<Volts>) -> Reading<Volts> { within(raw, Volts(-50), Volts(2_000)) }
 
     private static func within<Unit: Quantity>(_ reading: Reading<Unit>, _ low: Unit, _ high: Unit)
         -> Reading<

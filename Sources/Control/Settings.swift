@@ -21,11 +21,18 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
     public var temperatureResolution: Celsius
     /// Battery samples that repeat the one before, after which they count as none; zero = never.
     public var frozenSamples: Int
+    public var losses: UnitLosses
+    /// The digital inputs that the unit has; `budget.inputs` is theirs.
+    public var inputs: DigitalInputSet
+    public var contactors: ContactorSettings
+    /// `false`: the battery never sends alarms, and the site has accepted that.
+    public var hasBatteryAlarms = true
 
     public init(
         rating: Watts, minStateOfCharge: Fraction, maxStateOfCharge: Fraction, budget: FreshnessBudget,
         currentFloor: Amperes, inverterResponse: Duration = .seconds(2),
-        temperatureResolution: Celsius = Celsius(1), frozenSamples: Int = 0
+        temperatureResolution: Celsius = Celsius(1), frozenSamples: Int = 0, losses: UnitLosses = .none,
+        inputs: DigitalInputSet = .none, contactors: ContactorSettings = .ofBattery
     ) {
         self.rating = rating
         self.minStateOfCharge = minStateOfCharge
@@ -35,6 +42,9 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
         self.inverterResponse = inverterResponse
         self.temperatureResolution = temperatureResolution
         self.frozenSamples = frozenSamples
+        self.losses = losses
+        self.inputs = inputs
+        self.contactors = contactors
     }
 }
 
@@ -42,6 +52,8 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
 public struct SiteSettings: Sendable, BitwiseCopyable {
     public var interlocks: InterlockTable
     public var droop: DroopCurve
+    /// How the response moves, and the energy that is kept for it.
+    public var service: ServiceSettings
     public var basePoint: Watts
     public var ramp: WattsPerSecond
     /// Longest use of the last response without a frequency.
@@ -57,15 +69,20 @@ public struct SiteSettings: Sendable, BitwiseCopyable {
     public var limits: SiteLimits
     /// What follows when a remote base point lapses.
     public var reversion: BasePoint.Reversion
+    public var sharing: SharingSettings
+    /// Where frequency comes from, and what is demanded of the grid.
+    public var grid: GridSettings
 
     public init(
         interlocks: InterlockTable, droop: DroopCurve, basePoint: Watts, ramp: WattsPerSecond,
         frequencyHold: Duration, meterBudget: Duration, enterService: Duration, stopBound: Duration,
         outputGrace: Duration, limits: SiteLimits = SiteLimits(),
-        reversion: BasePoint.Reversion = .nextSource
+        reversion: BasePoint.Reversion = .nextSource, service: ServiceSettings = ServiceSettings(),
+        sharing: SharingSettings = SharingSettings(), grid: GridSettings? = nil
     ) {
         self.interlocks = interlocks
         self.droop = droop
+        self.service = service
         self.basePoint = basePoint
         self.ramp = ramp
         self.frequencyHold = frequencyHold
@@ -75,5 +92,8 @@ public struct SiteSettings: Sendable, BitwiseCopyable {
         self.outputGrace = outputGrace
         self.limits = limits
         self.reversion = reversion
+        self.sharing = sharing
+        self.grid =
+            grid ?? GridSettings(nominalFrequency: droop.nominal, meterBudget: meterBudget)
     }
 }

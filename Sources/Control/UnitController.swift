@@ -1,3 +1,4 @@
+import FrequencyResponse
 import Interlocks
 import Plant
 import Quantities
@@ -8,21 +9,28 @@ struct UnitController: Sendable, BitwiseCopyable {
     let settings: UnitSettings
     private(set) var bank = InterlockBank()
     private(set) var mode: UnitMode
-    /// When the device's required readings were last all fresh; `nil` before the first time.
-    private var batteryLastFresh: MonotonicTime?
-    private var inverterLastFresh: MonotonicTime?
-    private var reported: InterlockSet = .none
+    /// For how long somebody has looked and not seen all required readings of the device fresh; `nil` before
+    /// they were fresh for the first time.
+    private(set) var batterySilentFor: Duration?
+    private(set) var inverterSilentFor: Duration?
+    private(set) var inputsSilentFor: Duration?
+    /// What the battery says in this cycle.
+    private var seen: SeenBattery?
+    private(set) var reported: InterlockSet = .none
     /// People work on the unit until then; `nil` while nobody does.
-    private var maintainedUntil: MonotonicTime?
+    private(set) var maintainedUntil: MonotonicTime?
     private var actuation: ActuationWatch
     private var thermal: ThermalWatch
     private var frozen: FrozenWatch
+    private(set) var contactors: ContactorControl
+    private(set) var reportedFault: ContactorSequence.Fault?
 
     init(settings: UnitSettings, enterService: Duration) {
         self.settings = settings
         actuation = ActuationWatch(response: settings.inverterResponse)
         thermal = ThermalWatch(resolution: settings.temperatureResolution)
         frozen = FrozenWatch(limit: settings.frozenSamples)
+        contactors = ContactorControl(settings.contactors)
         mode = UnitMode(enterService: enterService)
     }
 
@@ -38,9 +46,16 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     mutating func restore(_ trips: InterlockSet, firstOut: InterlockID?) {
         bank.restore(trips, firstOut: firstOut)
+        if trips.contains(.contactorFeedback) { contactors.restoreFault() }
     }
 
-    mutating func reset(by role: Role) -> InterlockBank.ResetOutcome { bank.reset(by: role) }
+    /// The contactors get their edge when their own trip is reset, and not before.
+    mutating func reset(by role: Role) -> InterlockBank.ResetOutcome {
+        let wasFaulted = bank.latched.contains(.contactorFeedback)
+        let outcome = bank.reset(by: role)
+        if wasFaulted && !bank.latched.contains(.contactorFeedback) { contactors.requestReset() }
+        return outcome
+    }
 
     /// Takes the unit for maintenance until `end`, or gives it back.
     mutating func maintain(until end: MonotonicTime?) { maintainedUntil = end }
@@ -52,97 +67,145 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     /// Everything up to the permit window; fills `decision` but for the setpoint.
     ///
-    /// - Returns: whether the whole site must stop because of this unit.
+    /// - Returns: who may reset the units that this one stops; `nil` where it does not stop the site.
     mutating func step(
         _ image: UnitImage, _ rows: Span<InterlockRow>, _ input: Input, into decision: inout UnitDecision,
         _ events: inout EventList
-    ) -> Bool {
-        let signals = qualify(image, at: input.now)
+    ) -> Role? {
+        let signals = qualify(image, at: input.now, after: input.elapsed)
         let verdict = bank.evaluate(rows, of: signals, after: input.elapsed)
         report(verdict, rows, signals, input, &events)
         endMaintenance(input, &events)
         let before = mode.state
         mode.handle(event(of: signals, input), at: input.now)
+        connect(input, &events)
         reportMode(from: before, input, &events)
         reportStop(from: before, signals, input, &events)
-        decision.mode = mode.state
         decision.window = window(signals, verdict)
-        decision.isContactorPermitted = mode.permitsContactors
-        decision.latched = bank.latched
-        decision.firstOut = bank.firstOut
         decision.warnings = bank.warnings
-        return verdict.isEmergency
+        conclude(&decision)
+        return verdict.emergency
     }
 
     /// The same cycle's second look: another unit must stop the whole site.
+    ///
+    /// - Parameter role: who may reset.
     mutating func stopWithSite(
-        _ input: Input, into decision: inout UnitDecision, _ events: inout EventList
+        _ role: Role, _ input: Input, into decision: inout UnitDecision, _ events: inout EventList
     ) {
-        if bank.stopWithSite() {
-            let kind = Event.Kind.tripped(.emergencyStop)
-            events.append(Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now))
-        }
+        let id: InterlockID = role == .service ? .siteStop : .emergencyStop
+        if bank.stopWithSite(id) { add(.tripped(id), input, &events) }
         let before = mode.state
         mode.handle(.trip, at: input.now)
+        contactors.step(isClosingWanted: false, at: input.now)
         reportMode(from: before, input, &events)
+        decision.window = closedWindow
+        conclude(&decision)
+    }
+
+    private func conclude(_ decision: inout UnitDecision) {
         decision.mode = mode.state
-        decision.window = .closed(.interlock(bank.firstOut ?? .emergencyStop))
         decision.isContactorPermitted = mode.permitsContactors
+        decision.closesMainContactor = contactors.output.closesMain
+        decision.closesPrechargeContactor = contactors.output.closesPrecharge
+        decision.contactors = contactors.isDriven ? contactors.sequence.state : nil
+        decision.contactorFault = contactors.sequence.fault
         decision.latched = bank.latched
         decision.firstOut = bank.firstOut
     }
 
+    /// The contactors follow the mode; a fault of theirs trips, and closed ones let the unit run, in the same
+    /// cycle.
+    private mutating func connect(_ input: Input, _ events: inout EventList) {
+        contactors.step(
+            isClosingWanted: contactors.isDriven ? mode.connects : mode.permitsContactors, at: input.now)
+        if contactors.output.opensUnderLoad { add(.openedUnderLoad, input, &events) }
+        if let fault = contactors.sequence.fault, fault != reportedFault {
+            add(.contactorFault(fault), input, &events)
+            // Nobody resets it before the rows have judged it.
+            bank.holdBack(.contactorFeedback)
+        }
+        reportedFault = contactors.sequence.fault
+        if reportedFault != nil {
+            if bank.latch(.contactorFeedback) { add(.tripped(.contactorFeedback), input, &events) }
+            mode.handle(.trip, at: input.now)
+        } else if contactors.output.isPermitted, mode.state.kind == .precharge {
+            mode.handle(.connected, at: input.now)
+        }
+    }
+
+    private func add(_ kind: Event.Kind, _ input: Input, _ events: inout EventList) {
+        events.append(Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now))
+    }
+
     /// Gives every signal its age: how long ago the device's required readings were all fresh.
-    private mutating func qualify(_ raw: UnitImage, at now: MonotonicTime) -> UnitSignals {
+    private mutating func qualify(
+        _ raw: UnitImage, at now: MonotonicTime, after elapsed: Duration
+    ) -> UnitSignals {
         let budget = settings.budget
         var image = raw
         image.battery = Plausible.battery(raw.battery, at: now, within: budget.battery)
+        image.inverter.dcVoltage = Plausible.dcSide(raw.inverter.dcVoltage)
         if frozen.isFrozen(image.battery, at: now, within: budget.battery) {
             image.battery.packCurrent = .bad(.frozen, since: now)
             image.battery.packVoltage = .bad(.frozen, since: now)
             image.battery.cellVoltageMax = .bad(.frozen, since: now)
             image.battery.cellVoltageMin = .bad(.frozen, since: now)
         }
-        let battery = image.battery
-        let isBatteryFresh =
-            battery.cellVoltageMax.fault(at: now, within: budget.battery) == nil
-            && battery.cellVoltageMin.fault(at: now, within: budget.battery) == nil
-            && battery.cellTemperatureMax.fault(at: now, within: budget.battery) == nil
-            && battery.cellTemperatureMin.fault(at: now, within: budget.battery) == nil
-            && battery.packVoltage.fault(at: now, within: budget.battery) == nil
-            && battery.packCurrent.fault(at: now, within: budget.battery) == nil
-            && battery.stateOfCharge.fault(at: now, within: budget.battery) == nil
-            && battery.chargeCurrentLimit.fault(at: now, within: budget.battery) == nil
-            && battery.dischargeCurrentLimit.fault(at: now, within: budget.battery) == nil
-            && battery.alarms.fault(at: now, within: budget.battery) == nil
+        seen = SeenBattery(
+            image.battery, at: now, within: budget.battery, hasAlarms: settings.hasBatteryAlarms)
+        let isBatteryFresh = seen != nil
         let isInverterFresh =
             image.inverter.activePower.fault(at: now, within: budget.inverter) == nil
             && image.inverter.state.fault(at: now, within: budget.inverter) == nil
-        if isBatteryFresh { batteryLastFresh = now }
-        if isInverterFresh { inverterLastFresh = now }
-        return UnitSignals(
+        batterySilentFor = isBatteryFresh ? .zero : batterySilentFor.map { $0 + elapsed }
+        inverterSilentFor = isInverterFresh ? .zero : inverterSilentFor.map { $0 + elapsed }
+        let areInputsFresh = Self.areFresh(image.inputs, settings.inputs, at: now, within: budget.inputs)
+        inputsSilentFor = areInputsFresh ? .zero : inputsSilentFor.map { $0 + elapsed }
+        contactors.look(image, at: now, within: budget, areInputsFresh: areInputsFresh)
+        var signals = UnitSignals(
             image: image, now: now, budget: budget,
-            batterySilence: silence(since: batteryLastFresh, isBatteryFresh, budget.battery, now),
-            inverterSilence: silence(since: inverterLastFresh, isInverterFresh, budget.inverter, now),
+            batterySilence: silence(batterySilentFor, isBatteryFresh, budget.battery),
+            inverterSilence: silence(inverterSilentFor, isInverterFresh, budget.inverter),
+            inputsSilence: silence(inputsSilentFor, areInputsFresh, budget.inputs), wired: settings.inputs,
             currentFloor: settings.currentFloor, rating: settings.rating, history: history(image, at: now))
+        signals.hasBatteryAlarms = settings.hasBatteryAlarms
+        return signals
+    }
+
+    /// Whether every input that is wired can be read.
+    private static func areFresh(
+        _ inputs: DigitalInputImage, _ wired: DigitalInputSet, at now: MonotonicTime, within limit: Duration
+    ) -> Bool {
+        func isFresh(_ reading: Reading<Bool>, _ wire: DigitalInputSet) -> Bool {
+            !wired.contains(wire) || reading.fault(at: now, within: limit) == nil
+        }
+        return isFresh(inputs.emergencyStop, .emergencyStop) && isFresh(inputs.smoke, .smoke)
+            && isFresh(inputs.gas, .gas) && isFresh(inputs.door, .door)
+            && isFresh(inputs.isMainContactorClosed, .mainContactor)
+            && isFresh(inputs.isPrechargeContactorClosed, .prechargeContactor)
     }
 
     /// The signals that need a memory.
     private mutating func history(_ image: UnitImage, at now: MonotonicTime) -> HistorySignals {
         var signals = HistorySignals()
-        let power = image.inverter.activePower
-        if let delivered = power.fresh(at: now, within: settings.budget.inverter), settings.rating > .zero {
-            let error = actuation.error(of: delivered, at: now)
-            if let error { signals.actuationError = .value(error / settings.rating) }
-        } else {
-            signals.actuationError = .missing(
-                power.fault(at: now, within: settings.budget.inverter) ?? .stale)
+        signals.contactorFeedback = contactors.feedback
+        signals.dcVoltageError = contactors.dcVoltageError
+        switch image.inverter.activePower.look(at: now, within: settings.budget.inverter) {
+        case .value(let delivered, _):
+            if settings.rating > .zero, let error = actuation.error(of: delivered, at: now) {
+                signals.actuationError = .value(error / settings.rating)
+            }
+        case .fault(let fault): signals.actuationError = .missing(fault)
         }
         let limit = settings.budget.battery
-        let temperature = image.battery.cellTemperatureMax
-        guard let hottest = temperature.fresh(at: now, within: limit), let age = temperature.age(at: now)
-        else {
-            let fault = temperature.fault(at: now, within: limit) ?? .stale
+        let hottest: Celsius
+        let age: Duration
+        switch image.battery.cellTemperatureMax.look(at: now, within: limit) {
+        case .value(let value, let since):
+            hottest = value
+            age = since
+        case .fault(let fault):
             signals.temperatureRise = .missing(fault)
             signals.temperatureRiseFast = .missing(fault)
             signals.thermalRunaway = .missing(fault)
@@ -159,16 +222,15 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// Below 1 while fresh; from 1 upward once the budget is spent, 2 when it is spent twice.
-    private func silence(
-        since last: MonotonicTime?, _ isFresh: Bool, _ budget: Duration, _ now: MonotonicTime
-    ) -> Double? {
-        guard let last else { return nil }
-        return isFresh ? 0 : 1 + (now - last).seconds / budget.seconds
+    private func silence(_ time: Duration?, _ isFresh: Bool, _ budget: Duration) -> Double? {
+        guard let time else { return nil }
+        return isFresh ? 0 : 1 + time.seconds / budget.seconds
     }
 
     private func event(of signals: UnitSignals, _ input: Input) -> UnitMode.Event {
         if !bank.latched.isEmpty { return .trip }
-        let isSeen = signals.batterySilence == 0 && signals.inverterSilence == 0
+        let isSeen =
+            signals.batterySilence == 0 && signals.inverterSilence == 0 && signals.inputsSilence == 0
         if isMaintained {
             // A unit at power that falls silent goes offline first: its contactors do not wait for a reading.
             if !isSeen && (mode.isRunning || mode.state.kind == .stopping) { return .unseen }
@@ -188,13 +250,12 @@ struct UnitController: Sendable, BitwiseCopyable {
     private mutating func endMaintenance(_ input: Input, _ events: inout EventList) {
         guard let end = maintainedUntil, input.now >= end else { return }
         maintainedUntil = nil
-        events.append(Event(unit: input.index, kind: .maintenanceEnded, cycle: input.cycle, at: input.now))
+        add(.maintenanceEnded, input, &events)
     }
 
     /// Less than 2 % of the rating, measured.
     private func isAtZero(_ signals: UnitSignals) -> Bool {
-        guard let power = delivered(signals) else { return false }
-        return power.magnitude <= settings.rating * 0.02
+        delivered(signals).map { $0.magnitude <= settings.rating * 0.02 } == true
     }
 
     private func delivered(_ signals: UnitSignals) -> Watts? {
@@ -214,46 +275,30 @@ struct UnitController: Sendable, BitwiseCopyable {
                 limit: (settings.rating * 0.02).value, cycle: input.cycle, at: input.now))
     }
 
+    /// Nothing, and why.
+    private var closedWindow: PermitWindow {
+        if let first = bank.firstOut { return .closed(.interlock(first)) }
+        return .closed(mode.state.kind == .precharge ? .contactors : .mode)
+    }
+
     /// What may be asked of the unit now. Starts at the rating; every line only narrows.
     private func window(_ signals: UnitSignals, _ verdict: InterlockBank.Verdict) -> PermitWindow {
-        guard mode.isRunning else {
-            if let first = bank.firstOut { return .closed(.interlock(first)) }
-            return .closed(.mode)
-        }
+        guard mode.isRunning, contactors.output.isPermitted, let seen else { return closedWindow }
         var window = PermitWindow.rating(settings.rating)
         window.limitCharge(to: settings.rating * verdict.charge.share, verdict.charge.cause)
         window.limitDischarge(to: settings.rating * verdict.discharge.share, verdict.discharge.cause)
-        limitCurrent(signals, &window)
-        limitStateOfCharge(signals, &window)
+        window.limitCharge(to: seen.packVoltage * seen.chargeCurrentLimit, .batteryCurrentLimit)
+        window.limitDischarge(to: seen.packVoltage * seen.dischargeCurrentLimit, .batteryCurrentLimit)
+        limitStateOfCharge(seen.stateOfCharge, &window)
         limitPermissions(signals, &window)
         return window
     }
 
-    private func limitCurrent(_ signals: UnitSignals, _ window: inout PermitWindow) {
-        let battery = signals.image.battery
-        let limit = settings.budget.battery
-        guard let potential = battery.packVoltage.fresh(at: signals.now, within: limit),
-            let charge = battery.chargeCurrentLimit.fresh(at: signals.now, within: limit),
-            let discharge = battery.dischargeCurrentLimit.fresh(at: signals.now, within: limit)
-        else {
-            window.close(.reading(.currentLimits))
-            return
-        }
-        window.limitCharge(to: potential * charge, .batteryCurrentLimit)
-        window.limitDischarge(to: potential * discharge, .batteryCurrentLimit)
-    }
-
     /// Linear over the last 2 % of charge at each end, so that power does not chatter at the wall.
-    private func limitStateOfCharge(_ signals: UnitSignals, _ window: inout PermitWindow) {
-        let battery = signals.image.battery
-        guard let charge = battery.stateOfCharge.fresh(at: signals.now, within: settings.budget.battery)
-        else {
-            window.close(.reading(.stateOfCharge))
-            return
-        }
-        let taper = 0.02
-        let toFull = ((settings.maxStateOfCharge - charge).value / taper).clamped(to: 0...1)
-        let toEmpty = ((charge - settings.minStateOfCharge).value / taper).clamped(to: 0...1)
+    private func limitStateOfCharge(_ charge: Fraction, _ window: inout PermitWindow) {
+        let walls = ChargeWalls(
+            low: settings.minStateOfCharge, high: settings.maxStateOfCharge, taper: ChargeWalls.standardTaper)
+        let (toFull, toEmpty) = (walls.chargeShare(at: charge), walls.dischargeShare(at: charge))
         if toFull < 1 { window.limitCharge(to: settings.rating * toFull, .stateOfCharge) }
         if toEmpty < 1 { window.limitDischarge(to: settings.rating * toEmpty, .stateOfCharge) }
     }
@@ -295,15 +340,6 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     private func reportMode(from before: UnitMode.State, _ input: Input, _ events: inout EventList) {
         guard before.kind != mode.state.kind else { return }
-        events.append(
-            Event(
-                unit: input.index, kind: .modeChanged(from: before, to: mode.state), cycle: input.cycle,
-                at: input.now))
-    }
-}
-
-extension Double {
-    func clamped(to range: ClosedRange<Double>) -> Double {
-        self < range.lowerBound ? range.lowerBound : (self > range.upperBound ? range.upperBound : self)
+        add(.modeChanged(from: before, to: mode.state), input, &events)
     }
 }

@@ -30,7 +30,7 @@ import Testing
         site.cycle()
         #expect(site.decision.setpoint == .zero)
         for unit in 0..<3 {
-            let name: InterlockID = unit == origin ? .batteryAlarm : .emergencyStop
+            let name: InterlockID = unit == origin ? .batteryAlarm : .siteStop
             let decision = site.decision.units[unit]
             #expect(site.mode(unit) == .tripped && decision.setpoint == .zero)
             #expect(decision.firstOut == name && decision.latched == InterlockSet(name))
@@ -38,7 +38,7 @@ import Testing
             #expect(site.happened.filter { $0.unit == unit && $0.kind == .tripped(name) }.count == 1)
         }
         site.run(for: .seconds(1))
-        #expect(site.happened.filter { $0.kind == .tripped(.emergencyStop) }.count == 2, "told once")
+        #expect(site.happened.filter { $0.kind == .tripped(.siteStop) }.count == 2, "told once")
     }
 
     @Test func `nobody resets any unit while the cause is present, and an operator not even then`() {

@@ -94,7 +94,7 @@ import Testing
         ({ $0.cellVoltageMax = 6.1 },                                       false, "no cell has that"),
         ({ $0.cellVoltageMin = 3.33 },                                      false, "lowest above highest"),
         ({ $0.cellTemperatureMin = -61 },                                   false, "an open sensor"),
-        ({ $0.cellTemperatureMax = 151 },                                   false, "a shorted sensor"),
+        ({ $0.cellTemperatureMax = 401 },                                   false, "beyond what burns"),
         ({ $0.cellTemperatureMin = 26.1 },                                  false, "coldest above hottest"),
         ({ $0.cellTemperatureMin = 26 },                                    true,  "one sensor only"),
         ({ $0.packVoltage = 0.9 },                                          false, "no pack"),

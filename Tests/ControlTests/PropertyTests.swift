@@ -65,7 +65,7 @@ import Testing
             site.images[index] = UnitImage()
             if Int.random(in: 0..<4, using: &random) > 0 {
                 site.feeds[index].write(
-                    &site.images[index], at: site.now, told: site.decision.units[index].setpoint)
+                    &site.images[index], at: site.now, told: site.decision.units[index])
             } else {
                 site.images[index] = image(at: site.now, &random)
             }
@@ -144,7 +144,7 @@ import Testing
 
     /// Everything that is written to a device, bit by bit.
     static func bits(_ decision: Decision) -> [UInt64] {
-        var bits = [decision.target.value.bitPattern, decision.setpoint.value.bitPattern]
+        var bits = [decision.wanted.value.bitPattern, decision.setpoint.value.bitPattern]
         for index in 0..<decision.unitCount {
             let unit = decision.units[index]
             bits += [

@@ -88,6 +88,28 @@ import Testing
         #expect(site.mode(1) == .tripped && site.decision.units[1].firstOut == .lostInverter)
     }
 
+    @Test func `a gateway that stood still holds no device for lost, and trusts none of the old readings`() {
+        var site = Site(basePoint: .kilowatts(100))
+        site.enterService()
+        site.now = site.now + .seconds(10)
+        site.step()
+        #expect(site.mode(0) == .offline && site.kilowatts(0) == 0, "10 s old")
+        #expect(site.decision.units[0].latched.isEmpty, "nobody has looked for 10 s: nobody was seen silent")
+        site.cycle()
+        #expect(site.mode(0) == .standby, "the devices speak: enter service anew")
+    }
+
+    @Test func `evidence after a standstill is confirmed for its debounce as ever`() {
+        var site = Site(basePoint: .kilowatts(100))
+        site.enterService()
+        site.feeds[0].cellTemperatureMax = 90
+        site.now = site.now + .seconds(10)
+        site.cycle()
+        #expect(site.decision.units[0].latched.isEmpty, "seen once")
+        site.run(for: .seconds(2))
+        #expect(site.mode(0) == .tripped)
+    }
+
     @Test func `a trip takes its unit to zero and moves its share in the very same cycle`() {
         var site = Site(basePoint: .kilowatts(300))
         site.enterService()

@@ -24,12 +24,32 @@ struct Feed {
     /// A silent device sends nothing new: its last readings grow old.
     var isBatterySilent = false
     var isInverterSilent = false
+    /// The wires of the unit; only those it has are read.
+    var emergencyStop = false
+    var smoke = false
+    var isInputSilent = false
+    /// On the inverter's side; `nil` = the contacts decide.
+    var dcVoltage: Double?
+    /// What the auxiliary contact says; `nil` = what was commanded in the cycle before.
+    var mainFeedback: Bool?
+    var prechargeFeedback: Bool?
 
-    func write(_ image: inout UnitImage, at now: MonotonicTime, told setpoint: Watts) {
+    func write(_ image: inout UnitImage, at now: MonotonicTime, told last: UnitDecision) {
         if !isBatterySilent { write(&image.battery, at: now) }
+        if !isInputSilent { write(&image.inputs, at: now, last) }
         if isInverterSilent { return }
-        image.inverter.activePower = .good(activePower.map { Watts($0) } ?? setpoint, at: now)
+        image.inverter.activePower = .good(activePower.map { Watts($0) } ?? last.setpoint, at: now)
         image.inverter.state = .good(state, at: now)
+        let isLive = last.closesMainContactor || last.closesPrechargeContactor
+        image.inverter.dcVoltage = .good(Volts(dcVoltage ?? (isLive ? packVoltage : 0)), at: now)
+    }
+
+    private func write(_ inputs: inout DigitalInputImage, at now: MonotonicTime, _ last: UnitDecision) {
+        inputs.emergencyStop = .good(emergencyStop, at: now)
+        inputs.smoke = .good(smoke, at: now)
+        inputs.isMainContactorClosed = .good(mainFeedback ?? last.closesMainContactor, at: now)
+        inputs.isPrechargeContactorClosed = .good(
+            prechargeFeedback ?? last.closesPrechargeContactor, at: now)
     }
 
     private func write(_ battery: inout BatteryImage, at now: MonotonicTime) {
@@ -68,7 +88,9 @@ struct Site {
     init(
         units: Int = 2, basePoint: Watts = .zero, ramp: WattsPerSecond = WattsPerSecond(1e9),
         interlocks: InterlockTable = .lithiumIronPhosphate, limits: SiteLimits = SiteLimits(),
-        frozenSamples: Int = 0
+        frozenSamples: Int = 0, inputs: DigitalInputSet = .none,
+        contactors: ContactorSettings = .ofBattery, grid: GridSettings? = nil,
+        service: ServiceSettings = ServiceSettings()
     ) {
         let settings = SiteSettings(
             interlocks: interlocks,
@@ -77,11 +99,12 @@ struct Site {
                 droop: .percent(5)),
             basePoint: basePoint, ramp: ramp, frequencyHold: .seconds(1), meterBudget: Self.budget,
             enterService: .seconds(3), stopBound: .seconds(10), outputGrace: .milliseconds(100),
-            limits: limits)
+            limits: limits, service: service, grid: grid)
         let unit = UnitSettings(
             rating: Self.rating, minStateOfCharge: .percent(10), maxStateOfCharge: .percent(90),
-            budget: FreshnessBudget(battery: Self.budget, inverter: Self.budget), currentFloor: Amperes(2),
-            frozenSamples: frozenSamples)
+            budget: FreshnessBudget(
+                battery: Self.budget, inverter: Self.budget, inputs: .milliseconds(160)),
+            currentFloor: Amperes(2), frozenSamples: frozenSamples, inputs: inputs, contactors: contactors)
         let all = [UnitSettings](repeating: unit, count: units)
         controller = Controller(settings: settings, units: all.span)
         feeds = [Feed](repeating: Feed(), count: units)
@@ -92,7 +115,7 @@ struct Site {
     mutating func cycle() {
         now = now + Self.period
         for index in feeds.indices {
-            feeds[index].write(&images[index], at: now, told: decision.units[index].setpoint)
+            feeds[index].write(&images[index], at: now, told: decision.units[index])
         }
         if let meter { grid.activePower = .good(.kilowatts(meter), at: now) }
         if let frequency { grid.frequency = .good(Hertz(frequency), at: now) }

@@ -1,0 +1,307 @@
+import FrequencyResponse
+import Interlocks
+import Plant
+import PowerDispatch
+import Quantities
+import Testing
+
+@testable import Control
+
+/// Conditions that stand together: every combination of them, so that none can be left out or turned round.
+@Suite struct GuardTests {
+    static let now = MonotonicTime(nanoseconds: 100_000_000_000)
+    static let bounds: [(time: Duration, isGranted: Bool)] = [
+        (.nanoseconds(-1), false), (.zero, false), (.nanoseconds(1), true), (BasePoint.longestLease, true),
+        (BasePoint.longestLease + .nanoseconds(1), false),
+    ]
+
+    static func healthy() -> BatteryImage {
+        var feed = Feed()
+        feed.permissions = [.charge, .discharge]
+        var image = UnitImage()
+        feed.write(&image, at: now, told: UnitDecision())
+        return image.battery
+    }
+
+    @Test func `a battery is seen only if all of its ten readings are, or nine where it sends no alarms`() {
+        for bits in 0..<1_024 {
+            func isSet(_ bit: Int) -> Bool { bits & (1 << bit) != 0 }
+            var battery = Self.healthy()
+            if !isSet(0) { battery.packVoltage = .neverSeen }
+            if !isSet(1) { battery.stateOfCharge = .neverSeen }
+            if !isSet(2) { battery.chargeCurrentLimit = .neverSeen }
+            if !isSet(3) { battery.dischargeCurrentLimit = .neverSeen }
+            if !isSet(4) { battery.cellVoltageMax = .neverSeen }
+            if !isSet(5) { battery.cellVoltageMin = .neverSeen }
+            if !isSet(6) { battery.cellTemperatureMax = .neverSeen }
+            if !isSet(7) { battery.cellTemperatureMin = .neverSeen }
+            if !isSet(8) { battery.packCurrent = .neverSeen }
+            if !isSet(9) { battery.alarms = .neverSeen }
+            for hasAlarms in [true, false] {
+                let seen = SeenBattery(battery, at: Self.now, within: .seconds(1), hasAlarms: hasAlarms)
+                #expect((seen != nil) == (bits == 1_023 || bits == 511 && !hasAlarms), "\(bits)")
+            }
+        }
+    }
+
+    @Test func `a lowest above the highest spoils both only if both are fresh`() {
+        for bits in 0..<8 {
+            func isSet(_ bit: Int) -> Bool { bits & (1 << bit) != 0 }
+            var battery = Self.healthy()
+            let old = Self.now - .seconds(2)
+            battery.cellVoltageMin = .good(Volts(isSet(0) ? 3.33 : 3.32), at: isSet(1) ? Self.now : old)
+            battery.cellVoltageMax = .good(Volts(3.32), at: isSet(2) ? Self.now : old)
+            let image = Plausible.battery(battery, at: Self.now, within: .seconds(1))
+            for (reading, isFresh) in [(image.cellVoltageMin, isSet(1)), (image.cellVoltageMax, isSet(2))] {
+                let fault = reading.fault(at: Self.now, within: .seconds(1))
+                #expect(fault == (bits == 7 ? .implausible : (isFresh ? nil : .stale)), "\(bits)")
+            }
+        }
+    }
+
+    @Test func `a unit is out as soon as any of its three devices is silent`() {
+        for bits in 0..<8 {
+            var site = Site(units: 1, inputs: .smoke)
+            site.enterService()
+            #expect(site.mode(0) == .running)
+            site.feeds[0].isBatterySilent = bits & 1 != 0
+            site.feeds[0].isInverterSilent = bits & 2 != 0
+            site.run(for: .milliseconds(160))
+            site.feeds[0].isInputSilent = bits & 4 != 0
+            site.run(for: .milliseconds(180))
+            #expect(site.mode(0) == (bits == 0 ? .running : .offline), "\(bits)")
+        }
+    }
+
+    @Test func `of an inverter both power and state must be seen`() {
+        for bits in 0..<4 {
+            var site = Site(units: 1)
+            site.enterService()
+            if bits & 1 != 0 { site.images[0].inverter.activePower = .bad(.stale, since: site.now) }
+            if bits & 2 != 0 { site.images[0].inverter.state = .bad(.stale, since: site.now) }
+            site.step()
+            #expect(site.mode(0) == (bits == 0 ? .running : .offline), "\(bits)")
+        }
+    }
+
+    typealias Wire = WritableKeyPath<DigitalInputImage, Reading<Bool>> & Sendable
+    static let wires: [(wire: DigitalInputSet, path: Wire)] = [
+        (.emergencyStop, \.emergencyStop), (.smoke, \.smoke), (.gas, \.gas), (.door, \.door),
+        (.mainContactor, \.isMainContactorClosed), (.prechargeContactor, \.isPrechargeContactorClosed),
+    ]
+
+    @Test func `an input that cannot be read takes its unit out where it is wired, and only there`() {
+        for (wire, path) in Self.wires {
+            for other in Self.wires {
+                var site = Site(units: 1, inputs: wire)
+                site.feeds[0].isInputSilent = true
+                for _ in 0..<155 {
+                    for each in Self.wires {
+                        site.images[0].inputs[keyPath: each.path] = .good(false, at: site.now + Site.period)
+                    }
+                    site.cycle()
+                }
+                #expect(site.mode(0) == .running, "\(wire.rawValue)")
+                site.images[0].inputs[keyPath: other.path] = .bad(.deviceFault, since: site.now)
+                site.step()
+                #expect((site.mode(0) == .offline) == (path == other.path), "\(wire.rawValue)")
+            }
+        }
+    }
+
+    // swift-format-ignore
+    static let taken: [(state: UnitMode.State.Kind, isSeen: Bool, then: UnitMode.State.Kind, why: Comment)] = [
+        (.running,  true,  .stopping,    "power goes first"),
+        (.running,  false, .offline,     "its contactors do not wait for a reading"),
+        (.stopping, true,  .stopping,    "it still delivers"),
+        (.stopping, false, .offline,     "its contactors do not wait for a reading"),
+        (.standby,  true,  .maintenance, "it has no power"),
+        (.standby,  false, .maintenance, "it has no power"),
+    ]
+
+    @Test(arguments: taken)
+    func `a unit that is taken for maintenance goes where its power and what is seen let it`(
+        row: (state: UnitMode.State.Kind, isSeen: Bool, then: UnitMode.State.Kind, why: Comment)
+    ) {
+        var site = Site(units: 1, basePoint: .kilowatts(300))
+        site.run(for: row.state == .standby ? .seconds(1) : .milliseconds(3_020))
+        if row.state != .standby { site.feeds[0].activePower = 100_000 }
+        if row.state == .stopping {
+            _ = site.order(.stop)
+            site.cycle()
+        }
+        #expect(site.mode(0) == row.state, "the test's own way to the state")
+        _ = site.order(.maintain(unit: 0, for: .seconds(60)))
+        if !row.isSeen { site.images[0].battery.alarms = .bad(.implausible, since: site.now) }
+        site.step()
+        #expect(site.mode(0) == row.then, row.why)
+    }
+
+    // swift-format-ignore
+    static let stops: [(order: Controller.Command, power: Double?, isTold: Bool, after: Double, why: Comment)] = [
+        (.stop,                               30_000,  true,  10, "it still delivers at the bound"),
+        (.stop,                               10_001,  true,  10, "one watt above 2 %"),
+        (.stop,                               10_000,  false,  0, "at 2 %"),
+        (.stop,                               -10_000, false,  0, "at 2 %, charging"),
+        (.maintain(unit: 0, for: .seconds(60)), 30_000,  true,  10, "the same for maintenance"),
+        (.maintain(unit: 0, for: .seconds(60)), 10_000,  false,  0, "the same for maintenance"),
+    ]
+
+    @Test(arguments: stops) func `a stop ends at zero or by its bound, and only the bound is told`(
+        row: (order: Controller.Command, power: Double?, isTold: Bool, after: Double, why: Comment)
+    ) {
+        var site = Site(units: 1, basePoint: .kilowatts(300))
+        site.enterService()
+        site.feeds[0].activePower = row.power
+        _ = site.order(row.order)
+        site.cycle()
+        #expect(site.mode(0) == .stopping, row.why)
+        site.run(for: .seconds(row.after) - .milliseconds(row.after > 0 ? 20 : 0))
+        if row.after > 0 { #expect(site.mode(0) == .stopping, row.why) }
+        site.cycle()
+        #expect(site.mode(0) != .stopping, row.why)
+        let told = site.happened.filter { $0.kind == .stoppedWithPower }
+        #expect(told.count == (row.isTold ? 1 : 0), row.why)
+        #expect(told.allSatisfy { $0.value == row.power && $0.limit == 10_000 }, row.why)
+    }
+
+    @Test func `a stop that is taken back before its end is not told as one`() {
+        var site = Site(units: 1, basePoint: .kilowatts(300))
+        site.enterService()
+        site.feeds[0].activePower = 100_000
+        _ = site.order(.stop)
+        site.cycle()
+        _ = site.order(.resume)
+        site.cycle()
+        #expect(site.mode(0) == .standby && !site.happened.contains { $0.kind == .stoppedWithPower })
+    }
+
+    @Test(arguments: bounds) func `maintenance and overrides have a time above zero and up to a week`(
+        row: (time: Duration, isGranted: Bool)
+    ) {
+        var site = Site(units: 1)
+        let kind = site.order(.maintain(unit: 0, for: row.time))
+        #expect(kind == (row.isGranted ? .maintenanceBegun : .maintenanceRefused), "\(row.time)")
+        #expect((site.order(.endMaintenance(unit: 0)) != nil) == row.isGranted)
+        for wish in [UnitOverride.power(.kilowatts(1)), .standby] {
+            let kind = site.order(.override(unit: 0, wish, for: row.time))
+            #expect(kind == (row.isGranted ? .overrideBegun(wish.kind) : .overrideRefused(wish.kind)))
+            let end = site.order(.override(unit: 0, wish, for: nil))
+            #expect(end == (row.isGranted ? .overrideEnded(wish.kind) : nil))
+        }
+    }
+
+    @Test func `only a maintained unit of the site can end its maintenance`() {
+        for unit in -1...2 {
+            for isMaintained in [false, true] {
+                var site = Site(units: 2)
+                if isMaintained {
+                    for each in 0...1 { _ = site.order(.maintain(unit: each, for: .seconds(10))) }
+                }
+                let isOurs = unit >= 0 && unit < 2
+                #expect((site.order(.endMaintenance(unit: unit)) != nil) == (isOurs && isMaintained))
+                #expect((site.order(.maintain(unit: unit, for: .seconds(10))) != nil) == isOurs)
+                #expect((site.order(.reset(unit: unit)) != nil) == isOurs)
+                #expect((site.order(.override(unit: unit, .standby, for: .seconds(9))) != nil) == isOurs)
+            }
+        }
+    }
+
+    static let contactors = ContactorSettings(
+        drive: .own, prechargeLimit: .seconds(1), prechargeCurrentMax: Amperes(20), attempts: 2,
+        pause: .seconds(1), zeroCurrent: Amperes(2), openingLimit: .seconds(1), dischargedVoltage: Volts(60),
+        dischargeLimit: .seconds(1), feedbackDebounce: .milliseconds(100))
+
+    /// A unit's contactors, looked at and stepped until they are closed.
+    static func closed() -> (control: ContactorControl, image: UnitImage) {
+        var control = ContactorControl(contactors)
+        var image = UnitImage()
+        image.battery = healthy()
+        for (dcVoltage, isMainClosed) in [(0.0, false), (0, false), (800, false), (800, true)] {
+            image.inverter.dcVoltage = .good(Volts(dcVoltage), at: now)
+            image.inputs.isMainContactorClosed = .good(isMainClosed, at: now)
+            let budget = FreshnessBudget(battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
+            control.look(image, at: now, within: budget, areInputsFresh: true)
+            control.step(isClosingWanted: true, at: now)
+        }
+        return (control, image)
+    }
+
+    @Test func `the error of the DC voltage needs closed contacts of ours, both voltages and a pack`() {
+        let (closed, image) = Self.closed()
+        #expect(closed.output.closesMain && closed.output.isPermitted)
+        let budget = FreshnessBudget(battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
+        for isClosed in [false, true] {
+            for dcVoltage in [nil, 760] as [Double?] {
+                for pack in [nil, 0, 800] as [Double?] {
+                    var control = isClosed ? closed : ContactorControl(Self.contactors)
+                    var seen = image
+                    seen.inverter.dcVoltage = dcVoltage.map { .good(Volts($0), at: Self.now) } ?? .neverSeen
+                    seen.battery.packVoltage = pack.map { .good(Volts($0), at: Self.now) } ?? .neverSeen
+                    control.look(seen, at: Self.now, within: budget, areInputsFresh: true)
+                    let isKnown = dcVoltage != nil && pack == 800
+                    let expected: SignalReading =
+                        isClosed ? (isKnown ? .value(0.05) : .missing(.stale)) : .notWired
+                    #expect(control.dcVoltageError == expected, "\(String(describing: (dcVoltage, pack)))")
+                }
+            }
+        }
+        var battery = ContactorControl(.ofBattery)
+        battery.look(image, at: Self.now, within: budget, areInputsFresh: true)
+        battery.step(isClosingWanted: true, at: Self.now)
+        #expect(battery.output.isPermitted && battery.dcVoltageError == .notWired, "not ours")
+    }
+
+    @Test
+    func `contactors of ours do nothing before their inputs were seen once, and go on when they are lost`() {
+        for (hasSeen, isSeen) in [(false, false), (false, true), (true, false), (true, true)] {
+            for settings in [Self.contactors, .ofBattery] {
+                var control = ContactorControl(settings)
+                var image = UnitImage()
+                image.battery = Self.healthy()
+                image.inverter.dcVoltage = .good(.zero, at: Self.now)
+                image.inputs.isMainContactorClosed = .good(false, at: Self.now)
+                let budget = FreshnessBudget(
+                    battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
+                if hasSeen { control.look(image, at: Self.now, within: budget, areInputsFresh: true) }
+                control.look(image, at: Self.now, within: budget, areInputsFresh: isSeen)
+                control.step(isClosingWanted: true, at: Self.now)
+                let isOurs = settings.drive == .own
+                let moved = control.sequence.state != ContactorSequence(settings, hasFormerFault: false).state
+                #expect(moved == (hasSeen || isSeen || !isOurs), "\(hasSeen) \(isSeen) \(isOurs)")
+            }
+        }
+    }
+
+    // swift-format-ignore
+    static let limits: [(end: Double, cause: Cause, setpoint: Double, site: Bool, by: Cause, why: Comment)] = [
+        (100, .rating,              100, false, .none,                "all of it"),
+        (100, .rating,              120, true,  .none,                "more than its part"),
+        (100, .rating,               50, true,  .siteLimit,           "the meter"),
+        (  0, .interlock(.smoke),     0, true,  .interlock(.smoke),   "it could not have had any"),
+        (100, .rating,               50, false, .sharing,             "others have it"),
+        ( 60, .rating,               60, false, .rating,              "all that it has"),
+        ( 60, .batteryCurrentLimit,  50, false, .batteryCurrentLimit, "its own limit"),
+        ( 60, .batteryCurrentLimit,  60, true,  .siteLimit,           "the meter takes from everybody"),
+    ]
+
+    @Test(arguments: limits) func `a unit has less than its part for one cause`(
+        row: (end: Double, cause: Cause, setpoint: Double, site: Bool, by: Cause, why: Comment)
+    ) {
+        for sign in [1.0, -1] {
+            var decision = UnitDecision()
+            decision.window = .rating(Watts(row.cause == .rating ? row.end : 1_000))
+            if sign > 0 {
+                decision.window.limitCharge(to: .zero, .stateOfCharge)
+                decision.window.limitDischarge(to: Watts(row.end), row.cause)
+            } else {
+                decision.window.limitDischarge(to: .zero, .stateOfCharge)
+                decision.window.limitCharge(to: Watts(row.end), row.cause)
+            }
+            decision.setpoint = Watts(sign * row.setpoint)
+            decision.explain(Watts(sign * 100), isSiteLimited: row.site)
+            #expect(decision.limitedBy == row.by, row.why)
+            #expect(decision.requested == Watts(sign * 100))
+        }
+    }
+}
