@@ -1,0 +1,205 @@
+import Plant
+@testable import PowerDispatch
+import Quantities
+
+@testable import Control
+@testable import Interlocks
+
+/// A node without absolute time: two nodes with the same key have the same future.
+///
+/// Not part of it, because it has no future here: the frequency response and the ramp (the frequency is
+/// always nominal, and the ramp passes the whole range in one cycle); the count of cycles; what each cycle
+/// writes anew before it reads it (the shares, the units that stop the site); of what a bank has seen in the
+/// last cycle, all but the latched trips that it holds back from a reset; the watches for following, warmth
+/// and frozen values: no row of the specification reads the signals of the first two, and the last is off.
+struct StateKey: Hashable {
+    private var first: UnitKey
+    private var second: UnitKey
+    private var site: UInt64
+
+    init(_ node: Node, at now: MonotonicTime) {
+        first = UnitKey(node.first, node.memory.first, at: now)
+        second = UnitKey(node.second, node.memory.second, at: now)
+        var bits = Bits()
+        bits.add(node.isStopWanted)
+        bits.add(node.isNew)
+        bits.add(node.memory.isStopAsked)
+        bits.add(node.memory.isResetPending)
+        bits.add(UInt64(node.memory.lease), width: 2)
+        switch node.basePoint.leases[Int(BasePointSource.aggregator.rawValue)].state {
+        case .none: bits.add(0, width: 8)
+        case .held(let end):
+            bits.add(1, width: 2)
+            bits.add(Bits.rest(until: end, now), width: 6)
+        case .lapsed(let end):
+            bits.add(2, width: 2)
+            bits.add(Bits.age(of: end, now, atMost: 1), width: 6)
+        }
+        site = bits.word
+    }
+}
+
+/// One unit's part of the key.
+private struct UnitKey: Hashable {
+    private var latched: UInt64
+    private var held: UInt64
+    private var reported: UInt64
+    private var blocked: UInt64
+    private var times: UInt64
+    private var contactors: UInt64
+
+    init(_ unit: UnitController, _ memory: Memory.Unit, at now: MonotonicTime) {
+        let bank = unit.bank
+        let rowCount = UInt64(SiteSpecification.rows.count)
+        var bits = Bits()
+        bits.add(bank.latched.rawValue, width: 38)
+        for row in 0..<SiteSpecification.rows.count where SiteSpecification.rows[row].debounce > .zero {
+            let halves = bank.harm[row].nanoseconds * 2 / SiteSpecification.period.nanoseconds
+            bits.add(UInt64(halves), width: 4)
+        }
+        latched = bits.word
+        bits = Bits()
+        bits.add(bank.latched.intersection(bank.present.union(bank.unjudged)).rawValue, width: 38)
+        bits.add(bank.seen, width: rowCount)
+        bits.add(bank.stopping, width: rowCount)
+        held = bits.word
+        bits = Bits()
+        bits.add(unit.reported.rawValue, width: 38)
+        bits.add(bank.firstOut.map { UInt64($0.rawValue) + 1 } ?? 0, width: 6)
+        bits.add(bank.operatorResets.isEmpty)
+        bits.add(memory.isInsulationKnown)
+        bits.add(UInt64(memory.goodCycles), width: 2)
+        bits.add(UInt64(memory.maintenance), width: 2)
+        reported = bits.word
+        blocked = memory.blocked.rawValue
+        times = Self.times(unit, at: now)
+        contactors = Self.contactors(unit, memory, at: now)
+    }
+
+    private static func contactors(
+        _ unit: UnitController, _ memory: Memory.Unit, at now: MonotonicTime
+    ) -> UInt64 {
+        let control = unit.contactors
+        let (kind, detail, since): (UInt64, UInt64, MonotonicTime?) =
+            switch control.sequence.state {
+            case .unchecked: (0, 0, nil)
+            case .open: (1, 0, nil)
+            case .precharging(let attempt, let since): (2, UInt64(attempt), since)
+            case .pausing(let attempt, let since): (3, UInt64(attempt), since)
+            case .closed: (4, 0, nil)
+            case .opening(let since, let fault): (5, fault.map { UInt64($0.rawValue) + 1 } ?? 0, since)
+            case .checking(let since): (6, 0, since)
+            case .welded: (7, 0, nil)
+            case .faulted(let fault): (8, UInt64(fault.rawValue), nil)
+            }
+        var bits = Bits()
+        bits.add(kind, width: 4)
+        bits.add(detail, width: 4)
+        bits.add(Bits.age(of: since, now, atMost: 2), width: 2)
+        bits.add(Bits.age(of: control.sequence.disagreesSince, now, atMost: 1), width: 2)
+        bits.add(control.output.closesMain)
+        bits.add(control.output.closesPrecharge)
+        bits.add(control.output.isPermitted)
+        bits.add(control.isResetWanted)
+        bits.add(control.hasSeenInputs)
+        bits.add(unit.reportedFault.map { UInt64($0.rawValue) + 1 } ?? 0, width: 4)
+        bits.add(UInt64(memory.trippedCycles), width: 2)
+        bits.add(memory.isContactorReset)
+        return bits.word
+    }
+
+    private static func times(_ unit: UnitController, at now: MonotonicTime) -> UInt64 {
+        var bits = Bits()
+        bits.add(Bits.length(unit.batterySilentFor, atMost: 2), width: 2)
+        bits.add(Bits.length(unit.inverterSilentFor, atMost: 2), width: 2)
+        bits.add(Bits.length(unit.inputsSilentFor, atMost: 2), width: 2)
+        bits.add(unit.bank.warned, width: UInt64(SiteSpecification.rows.count))
+        bits.add(unit.bank.blocked, width: UInt64(SiteSpecification.rows.count))
+        bits.add(UInt64(unit.mode.state.kind.rawValue), width: 3)
+        switch unit.mode.state {
+        case .standby(let since): bits.add(Bits.age(of: since, now, atMost: 2), width: 3)
+        case .stopping(let since): bits.add(Bits.age(of: since, now, atMost: 3), width: 3)
+        case .offline, .precharge, .running, .tripped, .maintenance: bits.add(0, width: 3)
+        }
+        if let end = unit.maintainedUntil { bits.add(Bits.rest(until: end, now) + 1, width: 6) }
+        return bits.word
+    }
+}
+
+/// A word that is filled from the right.
+private struct Bits {
+    private(set) var word: UInt64 = 0
+    private var room: UInt64 = 64
+
+    mutating func add(_ value: UInt64, width: UInt64) {
+        precondition(value < 1 << width && width <= room, "the key has no room for it")
+        room -= width
+        word = word << width | value
+    }
+
+    mutating func add(_ flag: Bool) { add(flag ? 1 : 0, width: 1) }
+
+    /// In periods.
+    static func rest(until end: MonotonicTime, _ now: MonotonicTime) -> UInt64 {
+        periods(end.nanoseconds - now.nanoseconds)
+    }
+
+    /// In periods, 1 and up; 0 = never. Older than the largest bound that matters is as old as it.
+    static func age(of time: MonotonicTime?, _ now: MonotonicTime, atMost bound: UInt64) -> UInt64 {
+        guard let time else { return 0 }
+        return min(bound, periods(now.nanoseconds - time.nanoseconds)) + 1
+    }
+
+    /// As an age.
+    static func length(_ time: Duration?, atMost bound: UInt64) -> UInt64 {
+        guard let time else { return 0 }
+        return min(bound, periods(time.nanoseconds)) + 1
+    }
+
+    private static func periods(_ nanoseconds: Int64) -> UInt64 {
+        let period = SiteSpecification.period.nanoseconds
+        precondition(nanoseconds >= 0 && nanoseconds % period == 0, "an instant between two cycles")
+        return UInt64(nanoseconds / period)
+    }
+}
+
+extension StateKey {
+    /// The stored properties this key was written for. A new one must be put into the key, or be shown to
+    /// have no future.
+    static func known(_ controller: Controller) -> [(type: String, value: Any, properties: [String])] {
+        let unit = controller.units[0]
+        return [
+            (
+                "Controller", controller,
+                [
+                    "settings", "unitCount", "units", "shares", "sharing", "overrides", "responder", "ramp",
+                    "preEvent", "energy", "isBaseLimited", "basePoint", "isStopWanted", "isEmergency",
+                    "hasFrequency", "watch", "cycle", "lastStep",
+                ]
+            ),
+            (
+                "UnitController", unit,
+                [
+                    "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
+                    "seen", "reported", "maintainedUntil", "actuation", "thermal", "frozen", "contactors",
+                    "reportedFault",
+                ]
+            ),
+            (
+                "InterlockBank", unit.bank,
+                [
+                    "harm", "latched", "firstOut", "present", "unjudged", "warnings", "operatorResets",
+                    "stopping", "seen", "warned", "blocked",
+                ]
+            ),
+            (
+                "ContactorControl", unit.contactors,
+                ["sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings"]
+            ),
+            ("ContactorSequence", unit.contactors.sequence, ["state", "settings", "disagreesSince"]),
+            ("UnitMode", unit.mode, ["state", "enterService"]),
+            ("BasePoint", controller.basePoint, ["leases", "powers", "standing", "reversion"]),
+            ("Lease", controller.basePoint.leases[0], ["state"]),
+        ]
+    }
+}
