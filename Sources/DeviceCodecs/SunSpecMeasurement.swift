@@ -93,6 +93,37 @@ public enum SunSpecMeasurement: UInt8, Sendable, BitwiseCopyable, CaseIterable {
     }
 }
 
+/// A model that tells the voltage of the inverter's DC side, for devices whose power is read from 701: that
+/// one says nothing of it.
+public enum SunSpecDCVoltage: UInt8, Sendable, BitwiseCopyable, CaseIterable {
+    case dcMeasurement, inverter, inverterFloat
+
+    public init?(modelID: UInt16) {
+        switch modelID {
+        case 714: self = .dcMeasurement
+        case 101, 102, 103: self = .inverter
+        case 111, 112, 113: self = .inverterFloat
+        // Every other number is a model without it.
+        default: return nil
+        }
+    }
+
+    private var point: SunSpecPoint {
+        switch self {
+        case .dcMeasurement: SunSpecDCMeasurement.voltage
+        case .inverter: SunSpecInverter.dcVoltage
+        case .inverterFloat: SunSpecInverterFloat.dcVoltage
+        }
+    }
+
+    /// Registers from the ID register on that hold the point and its scale factor.
+    public var registerCount: Int { max(point.offset + point.type.size, (point.scale ?? 0) + 1) }
+
+    public func decode(_ block: SunSpecBlock, at time: MonotonicTime) -> Reading<Volts> {
+        block.reading(point, at: time) { Volts(bounded: $0, in: 0...10_000) }
+    }
+}
+
 /// The points of one kind under common names.
 private struct MeasurementPoints {
     let activePower, reactivePower, frequency, voltage: SunSpecPoint

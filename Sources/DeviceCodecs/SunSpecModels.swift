@@ -19,6 +19,7 @@ public struct SunSpecModel: Sendable {
         SunSpecModel(ids: [702], points: SunSpecCapacity.points),
         SunSpecModel(ids: [704], points: SunSpecACControls.points),
         SunSpecModel(ids: [713], points: SunSpecStorage.points),
+        SunSpecModel(ids: [714], points: SunSpecDCMeasurement.points),
         SunSpecModel(ids: [802], points: SunSpecBattery.points),
     ]
 }
@@ -126,8 +127,18 @@ public enum SunSpecCapacity {
     ]
 }
 
-/// Model 704: DER AC controls; the points of the active power setpoint.
+/// Model 704: DER AC controls; the points of the active power setpoint and of reactive power.
 public enum SunSpecACControls {
+    public static let powerFactorInjectEnable = SunSpecPoint("PFWInjEna", 2, .enum16)
+    public static let powerFactorInjectReversionTime = SunSpecPoint(
+        "PFWInjRvrtTms", 4, .uint32, unit: "Secs")
+    public static let powerFactorAbsorbEnable = SunSpecPoint("PFWAbsEna", 8, .enum16)
+    public static let powerFactorAbsorbReversionTime = SunSpecPoint(
+        "PFWAbsRvrtTms", 10, .uint32, unit: "Secs")
+    public static let reactiveEnable = SunSpecPoint("VarSetEna", 35, .enum16)
+    public static let reactiveMode = SunSpecPoint("VarSetMod", 36, .enum16)
+    public static let reactiveSetpoint = SunSpecPoint("VarSet", 38, .int32, scale: 57, unit: "Var")
+    public static let reactiveReversionTime = SunSpecPoint("VarSetRvrtTms", 45, .uint32, unit: "Secs")
     public static let enable = SunSpecPoint("WSetEna", 22, .enum16)
     public static let mode = SunSpecPoint("WSetMod", 23, .enum16)
     public static let setpoint = SunSpecPoint("WSet", 24, .int32, scale: 55, unit: "W")
@@ -141,6 +152,9 @@ public enum SunSpecACControls {
     public static let points: [SunSpecPoint] = [
         enable, mode, setpoint, reversionSetpoint, setpointPercent, reversionPercent,
         reversionEnable, reversionTime, reversionRemaining, setpointScale,
+        powerFactorInjectEnable, powerFactorInjectReversionTime, powerFactorAbsorbEnable,
+        powerFactorAbsorbReversionTime, reactiveEnable, reactiveMode, reactiveSetpoint,
+        reactiveReversionTime,
     ]
 }
 
@@ -154,6 +168,14 @@ public enum SunSpecStorage {
     public static let points: [SunSpecPoint] = [
         ratedEnergy, availableEnergy, stateOfCharge, stateOfHealth, status,
     ]
+}
+
+/// Model 714: DER DC measurement; of the ports the first.
+public enum SunSpecDCMeasurement {
+    public static let current = SunSpecPoint("DCA", 5, .int16, scale: 15, unit: "A")
+    public static let power = SunSpecPoint("DCW", 6, .int16, scale: 17, unit: "W")
+    public static let voltage = SunSpecPoint("DCV", 31, .uint16, scale: 16, unit: "V")
+    public static let points: [SunSpecPoint] = [current, power, voltage]
 }
 
 /// Model 802: battery base. The signs of `A` and `W` are not settled by the standard.
