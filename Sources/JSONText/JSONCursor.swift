@@ -53,6 +53,18 @@ public struct JSONCursor {
         return number
     }
 
+    /// A whole number of either sign, without fraction or exponent.
+    public mutating func integer() throws(JSONError) -> Int64 {
+        skipSpace()
+        let start = offset
+        try skipNumber("a whole number")
+        let text = String(decoding: bytes[start..<offset], as: UTF8.self)
+        guard let number = Int64(text) else {
+            throw JSONError("\(text.prefix(40)) is not a whole number", at: start)
+        }
+        return number
+    }
+
     public mutating func string() throws(JSONError) -> String {
         skipSpace()
         let start = offset
@@ -82,6 +94,8 @@ public struct JSONCursor {
 
     /// Whether the next value is an object.
     public var isAtObject: Bool { peek == UInt8(ascii: "{") }
+    /// Whether the next value is null.
+    public var isAtNull: Bool { peek == UInt8(ascii: "n") }
     /// Whether the next value is a string.
     public var isAtString: Bool { peek == UInt8(ascii: "\"") }
 

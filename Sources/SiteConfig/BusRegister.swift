@@ -14,10 +14,13 @@ struct BusRegister {
     private var modbusLines: [String: SerialUse] = [:]
     private var canLines: [String: String] = [:]
 
-    /// The keys `modbus`, `poll_ms` and `timeout_ms` of a unit or a meter.
-    mutating func modbus(_ reader: ConfigReader) -> ModbusConfig? {
-        let poll = reader.value(SiteKeys.Bus.poll)
-        let timeout = reader.value(SiteKeys.Bus.timeout)
+    /// The keys `modbus`, `poll_ms` and `timeout_ms` of a unit, a meter or an I/O module.
+    mutating func modbus(
+        _ reader: ConfigReader, poll: ConfigKey<Duration> = SiteKeys.Bus.poll,
+        timeout: ConfigKey<Duration> = SiteKeys.Bus.timeout
+    ) -> ModbusConfig? {
+        let poll = reader.value(poll)
+        let timeout = reader.value(timeout)
         guard reader.has("modbus") else {
             reader.refuse("modbus", "is missing (required: host, or device and unit_id)")
             return nil

@@ -79,7 +79,7 @@ public final class ConfigReader {
     func label(_ name: String) { path += "(\(name))" }
 
     /// The keys that stand in this mapping.
-    var names: [String] { entries.map(\.key) }
+    public var names: [String] { entries.map(\.key) }
 
     /// Calls no key of this mapping unknown: what they may be cannot be told after an error.
     func acceptAll() { known += names }

@@ -47,7 +47,8 @@ enum InterlockKeys {
         let volts: InterlockLimitUnit = ("v", 1, 0...2_000)
         return [
             id, isEnabled, signal, side, direction, limit("warn", volts), derate(volts), limit("trip", volts),
-            debounce, condition, action, reset, presence, group, processSafetyTime, source, timeSource,
+            hysteresis(volts), debounce, condition, action, reset, presence, group, processSafetyTime, source,
+            timeSource,
         ]
     }
 
@@ -60,6 +61,13 @@ enum InterlockKeys {
         ) {
             $0 / suffix.divisor
         }
+    }
+
+    static func hysteresis(_ suffix: InterlockLimitUnit) -> ConfigKey<Double> {
+        ConfigKey.number(
+            "hysteresis_\(suffix.text)", 0...suffix.range.upperBound, suffix.text,
+            .computed("3 K of temperatures, else none"), "how far it must come back before the row lets go"
+        ) { $0 / suffix.divisor }
     }
 
     static func derate(

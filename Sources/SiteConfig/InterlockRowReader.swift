@@ -32,7 +32,8 @@ struct InterlockRowReader {
             reset: reset, presence: presence, group: group,
             processSafetyTime: time ?? base?.processSafetyTime,
             source: source ?? (limits.isChanged ? "site" : base?.source) ?? "site",
-            timeSource: timeSource ?? (time != nil ? "site" : base?.timeSource) ?? "site", floor: base?.floor)
+            timeSource: timeSource ?? (time != nil ? "site" : base?.timeSource) ?? "site", floor: base?.floor,
+            hysteresis: limits.hysteresis)
         return InterlockOrder.isGood(rule, signal.unit, reader) ? rule : nil
     }
 
@@ -69,6 +70,7 @@ private struct Limits {
     var warn: Double?
     var derate: InterlockRule.Derate?
     var trip: Double?
+    var hysteresis = 0.0
     /// Whether the file gave any of them.
     var isChanged = false
 
@@ -78,7 +80,9 @@ private struct Limits {
             // Which units they may have is not known: only keep them from being called unknown.
             for unit in InterlockSignal.all.map(\.unit) {
                 for suffix in unit.suffixes {
-                    for name in ["warn", "derate", "trip"] { _ = reader.has("\(name)_\(suffix.text)") }
+                    for name in ["warn", "derate", "trip", "hysteresis"] {
+                        _ = reader.has("\(name)_\(suffix.text)")
+                    }
                 }
             }
             return nil
@@ -104,6 +108,8 @@ private struct Limits {
         derate = take("derate", { InterlockKeys.derate($0) }, old?.derate)
         trip = take("trip", { InterlockKeys.limit("trip", $0) }, old?.trip)
         isChanged = changes > 0
+        hysteresis =
+            take("hysteresis", InterlockKeys.hysteresis, old?.hysteresis) ?? signal.unit.hysteresis
         if !isGood { return nil }
     }
 

@@ -75,6 +75,8 @@ public struct InterlockRule: Sendable, Equatable {
     public var timeSource: String
     /// Not `nil`: the row is mandatory in production, and this is as far as it may be loosened.
     public var floor: Floor?
+    /// How far the signal must come back from `warn`, and from the end of `derate`, before the row lets go.
+    public var hysteresis = 0.0
 
     /// Whether `value` lies farther on the dangerous side than `limit`.
     func isBeyond(_ value: Double, _ limit: Double) -> Bool {

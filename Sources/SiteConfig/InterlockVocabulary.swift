@@ -17,6 +17,9 @@ public struct InterlockSignal: Sendable, Equatable {
             }
         }
 
+        /// What a row has that says nothing of its hysteresis.
+        var hysteresis: Double { self == .celsius ? 3 : 0 }
+
         /// For people; empty for a ratio or a state.
         public var symbol: String {
             switch self {
@@ -35,7 +38,7 @@ public struct InterlockSignal: Sendable, Equatable {
         case battery, inverter
         /// Both are needed to judge it.
         case both
-        /// A contact or detector that no unit can wire yet.
+        /// A digital input, which not every unit has.
         case input
     }
 
@@ -76,6 +79,8 @@ public struct InterlockSignal: Sendable, Equatable {
         InterlockSignal("temperature_rise_fast", .kelvinPerSecond, .battery),
         InterlockSignal("thermal_runaway", .state, .battery),
         InterlockSignal("contactor_feedback", .state, .input),
+        InterlockSignal("inputs_silence", .ratio, .input, isSilence: true),
+        InterlockSignal("dc_voltage_error", .ratio, .both),
         InterlockSignal("emergency_stop_input", .state, .input),
         InterlockSignal("smoke_input", .state, .input),
         InterlockSignal("gas_input", .state, .input),
@@ -102,6 +107,21 @@ extension InterlockRule {
         "insulation", "pack_overvoltage", "pack_undervoltage", "dc_voltage", "ac_overvoltage",
         "ac_undervoltage", "state_of_charge_high", "state_of_charge_low", "contactor_feedback",
         "emergency_stop", "smoke", "gas", "door", "overcurrent_fast_charge", "overcurrent_fast_discharge",
-        "bms_warning", "inverter_event", "temperature_rise_fast",
+        "bms_warning", "inverter_event", "temperature_rise_fast", "lost_io", "contactor_voltage",
     ]
+}
+
+extension UnitConfig {
+    /// Whether the unit has what a row on `signal` needs; battery and inverter every unit has.
+    public func isWired(_ signal: InterlockSignal) -> Bool {
+        switch signal.name {
+        case "contactor_feedback", "dc_voltage_error": return contactors != nil
+        case "inputs_silence": return ioModule?.inputs.isEmpty == false
+        case "emergency_stop_input": return ioModule?.has(.emergencyStop) == true
+        case "smoke_input": return ioModule?.has(.smoke) == true
+        case "gas_input": return ioModule?.has(.gas) == true
+        case "door_input": return ioModule?.has(.door) == true
+        case _: return true
+        }
+    }
 }

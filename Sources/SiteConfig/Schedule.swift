@@ -117,10 +117,10 @@ public struct Schedule: Sendable, Equatable {
 }
 
 /// Times in UTC as text.
-enum UTCTime {
+public enum UTCTime {
     /// Seconds since 1970-01-01 00:00 UTC of `2026-11-22T00:15:00Z`; years 1970 … 2199. No leap second: the
     /// clocks of Linux have none.
-    static func seconds(_ text: String) -> Int64? {
+    public static func seconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 20, bytes[4] == 45, bytes[7] == 45, bytes[10] == 84, bytes[13] == 58,
             bytes[16] == 58, bytes[19] == 90

@@ -6,8 +6,8 @@ extension InterlockRules {
     /// The table that holds where a site has none of its own.
     public static func shipped(for chemistry: Chemistry) -> InterlockRules {
         switch chemistry {
-        case .lfp: InterlockRules(chemistry: .lfp, rules: lfpCells + devices)
-        case .nmc: InterlockRules(chemistry: .nmc, rules: nmcCells + devices)
+        case .lfp: InterlockRules(chemistry: .lfp, rules: lfpCells + devices + wires)
+        case .nmc: InterlockRules(chemistry: .nmc, rules: nmcCells + devices + wires)
         }
     }
 

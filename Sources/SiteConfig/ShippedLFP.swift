@@ -32,7 +32,7 @@ extension InterlockRules {
             processSafetyTime: .milliseconds(30000),
             source: "[R] charge window 0 … 60 °C, common LFP; tiers [P]",
             timeSource: "[P] 5 K of margin at 0.1 K/s is 50 s; 30 s taken",
-            floor: .init(trip: 60, derateEnd: 60, debounce: .milliseconds(5000))),
+            floor: .init(trip: 60, derateEnd: 60, debounce: .milliseconds(5000)), hysteresis: 3),
         InterlockRule(
             id: "cell_overtemperature_discharge", signal: "cell_temperature_max", side: .high,
             direction: .discharge,
@@ -42,7 +42,7 @@ extension InterlockRules {
             processSafetyTime: .milliseconds(30000),
             source: "[V] discharge window -20 … 60 °C: Lishen 202 Ah datasheet; tiers [P]",
             timeSource: "[P] 5 K of margin at 0.1 K/s is 50 s; 30 s taken",
-            floor: .init(trip: 60, derateEnd: 60, debounce: .milliseconds(5000))),
+            floor: .init(trip: 60, derateEnd: 60, debounce: .milliseconds(5000)), hysteresis: 3),
         InterlockRule(
             id: "cell_undertemperature_charge", signal: "cell_temperature_min", side: .low,
             direction: .charge,
@@ -53,7 +53,7 @@ extension InterlockRules {
             source:
                 "[R] no charging below 0 °C (lithium plating): derating has left nothing there; the trip at -5 °C is [P]",
             timeSource: "[P] cells cool slowly: minutes; 30 s taken",
-            floor: .init(trip: -5, derateEnd: 0, debounce: .milliseconds(5000))),
+            floor: .init(trip: -5, derateEnd: 0, debounce: .milliseconds(5000)), hysteresis: 3),
         InterlockRule(
             id: "cell_undertemperature_discharge", signal: "cell_temperature_min", side: .low,
             direction: .discharge,
@@ -63,7 +63,7 @@ extension InterlockRules {
             processSafetyTime: .milliseconds(30000),
             source: "[V] discharge window from -35 (-20) °C: Lishen 202 Ah datasheet; tiers [P]",
             timeSource: "[P] cells cool slowly: minutes; 30 s taken",
-            floor: nil),
+            floor: nil, hysteresis: 3),
         InterlockRule(
             id: "cell_spread", signal: "cell_voltage_spread", side: .high, direction: .both,
             warn: 0.1, derate: .init(from: 0.2, to: 0.4), trip: 0.4, debounce: .milliseconds(10000),

@@ -22,6 +22,12 @@ public struct SiteConfig: Sendable, Equatable {
     public var interlocks: InterlocksConfig
     /// What may flow at the point of connection; always there in `production`.
     public var limits: SiteLimitsConfig?
+    public var powerSharing: PowerSharingConfig
+    /// The file's path as it is written, to be taken from the configuration's own folder.
+    public var schedule: String?
+
+    /// The units' largest powers together.
+    public var ratedPower: Watts { units.reduce(.zero) { $0 + $1.maxPower } }
 }
 
 /// What may flow at the point of connection, whatever is asked.
@@ -50,6 +56,7 @@ public struct ControlConfig: Sendable, Equatable {
     public var basePoint: Watts
     /// Most the site's asked power may change; it never delays a safety action.
     public var rampRate: WattsPerSecond
+    public var leaseReversion: LeaseReversionConfig
 }
 
 /// The grid the site works on and its droop.
@@ -62,20 +69,21 @@ public struct GridIntegrationConfig: Sendable, Equatable {
     }
 
     public var frequencySource: FrequencySource
+    /// One … eight, in the order of their rank.
+    public var frequencySources: [FrequencySourceConfig]
+    /// Sources that differ by more suspect each other.
+    public var frequencyDisagreement: Hertz
+    /// Window over which the rate of change of frequency is computed.
+    public var rateOfChangeWindow: Duration
+    /// `nil` = the grid's state does not keep the site from service.
+    public var supervision: GridSupervisionConfig?
     /// 50 or 60 Hz.
     public var nominalFrequency: Hertz
     public var droop: DroopConfig
     /// Longest use of the last response without a fresh frequency.
     public var frequencyStale: Duration
-}
-
-public struct DroopConfig: Sendable, Equatable {
-    /// The lower edge of the deadband; belongs to the inside.
-    public var deadbandLow: Hertz
-    /// The upper edge of the deadband; belongs to the inside.
-    public var deadbandHigh: Hertz
-    /// Share of nominal frequency that asks for full power, for example 5 %.
-    public var droop: Fraction
+    /// The grid's normal operating band in millihertz, a metric alone; `nil` = none is known.
+    public var operatingBand: ClosedRange<Int>?
 }
 
 /// Where a Modbus device is reached.
@@ -123,13 +131,31 @@ public enum CANTransportConfig: Sendable, Equatable, Hashable {
     case slcan(device: String)
 }
 
+/// Which profile describes a battery, and what the site chooses of it.
+public struct BatteryProfileConfig: Sendable, Equatable {
+    /// As the site's file says it: from its own folder, unless absolute.
+    public var file: String
+    public var dialects: [String]
+    /// `nil` = as the profile says.
+    public var cellCount: Int?
+    public var temperatureCount: Int?
+    /// The site has accepted that this battery never sends alarms.
+    public var acceptsWithoutAlarm: Bool
+}
+
 public struct BatteryConfig: Sendable, Equatable {
+    /// `nil` = the built-in decoder of the Pylontech, Victron and SMA low-voltage family.
+    public var profile: BatteryProfileConfig? = nil
     public var transport: CANTransportConfig
     /// Nominal period of the BMS's frames; staleness is judged by it.
     public var period: Duration
     /// 0.01 V (Pylontech, Victron, SMA) or 0.1 V (Sol-Ark V1.3, "CAN Hybrid V1.0", Luxpower-HV) per bit of
     /// frame 0x356.
     public var packVoltageResolution: Volts
+    /// Battery samples that repeat the one before, after which they count as none; zero = never.
+    public var frozenSamples: Int
+    /// The step in which the BMS reports temperatures, in K.
+    public var temperatureResolution: Celsius
 }
 
 public struct UnitConfig: Sendable, Equatable {
@@ -152,6 +178,12 @@ public struct UnitConfig: Sendable, Equatable {
     public var response: Duration
     /// From the command to open contacts, where we drive them; `nil` = the battery owns its contactors.
     public var contactorOpening: Duration?
+    public var losses: LossesConfig?
+    public var reactivePower: ReactivePowerConfig
+    /// The digital inputs and coils of the unit, where it has them.
+    public var ioModule: IOModuleConfig?
+    /// `nil` = the battery drives its contactors.
+    public var contactors: ContactorsConfig?
 
     /// From a new setpoint to the power it asks for, with 1 s for the way there and back.
     public var followTime: Duration { response + .seconds(1) }

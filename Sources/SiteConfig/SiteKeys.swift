@@ -73,12 +73,6 @@ enum SiteKeys {
         static let frequencyStale = ConfigKey.whole(
             "frequency_stale_ms", 40...10_000, "ms", .fixed(500),
             "longest use of the last response without a fresh frequency", as: milliseconds)
-        static let droop = ConfigKey.number(
-            "droop_percent", 2...12, "%", .fixed(5), "share of nominal frequency that asks for full power",
-            as: Fraction.percent)
-        static let deadband = ConfigKey<(low: Hertz, high: Hertz)>(
-            "deadband_hz", allowed: deadbandAllowed, .computed("nominal - 0.03, nominal + 0.03"),
-            "no response inside; the edges belong to the inside", parse: parseDeadband)
     }
 
     enum Bus {
@@ -156,6 +150,31 @@ enum SiteKeys {
             "pack_voltage_resolution_v", [0.01, 0.1], "V", .fixed(0.01),
             "of frame 0x356; 0.1 for Sol-Ark V1.3, CAN Hybrid V1.0, Luxpower-HV"
         ) { Volts($0) }
+        static let frozenSamples = ConfigKey.whole(
+            "frozen_samples", 0...100_000, "", .fixed(0),
+            "so many samples in a row without any change count as none; 0 = never"
+        ) { $0 }
+        static let profile = ConfigKey.path(
+            "profile", .computed("none: built-in Pylontech low voltage"),
+            "the battery's profile (config/profiles)")
+        static let dialects = ConfigKey.words(
+            "dialects", allowed: "a list of names", "of the profile, laid over it in this order"
+        ) { (1...64).contains($0.utf8.count) }
+        static let cellCount = cellCount("cell_count", "how many cell voltages come")
+        static let temperatureCount = cellCount("temperature_count", "how many cell temperatures come")
+        static let acceptWithout = ConfigKey.words(
+            "accept_without", allowed: "[bms_alarm]",
+            "run a battery whose profile says that it never sends alarms"
+        ) { $0 == "bms_alarm" }
+
+        private static func cellCount(_ name: String, _ note: String) -> ConfigKey<Int?> {
+            ConfigKey.whole(name, 1...400, "", .computed("as the profile says"), note) { $0 }
+        }
+
+        static let temperatureResolution = ConfigKey.number(
+            "temperature_resolution_k", 0.01...2, "K", .fixed(1),
+            "step in which the BMS reports temperatures; their rise is judged by it"
+        ) { Celsius($0) }
     }
 
     enum Paths {
@@ -168,29 +187,4 @@ enum SiteKeys {
 
     private static let milliseconds: @Sendable (Int) -> Duration = { .milliseconds($0) }
     private static let seconds: @Sendable (Double) -> Duration = { .nanoseconds(Int64(($0 * 1e9).rounded())) }
-    private static let deadbandAllowed =
-        "[low, high] around nominal, at most 1 Hz away, at most 3 decimals, in Hz"
-
-    private static let parseDeadband:
-        @Sendable (ConfigNode) throws(ConfigComplaint) -> (low: Hertz, high: Hertz) = {
-            (node) throws(ConfigComplaint) in
-            guard case .sequence(let edges) = node.content, edges.count == 2 else {
-                throw ConfigComplaint("expected two numbers (allowed: \(deadbandAllowed))", at: node.position)
-            }
-            return (low: try edge(edges[0]), high: try edge(edges[1]))
-        }
-
-    private static func edge(_ node: ConfigNode) throws(ConfigComplaint) -> Hertz {
-        let (number, text) = try node.number(deadbandAllowed)
-        let shown = ConfigText.shown(text)
-        if !(49...61).contains(number) {
-            throw ConfigComplaint("\(shown) is outside 49 … 61 Hz", at: node.position)
-        }
-        // Both sides are the nearest double of a decimal fraction: equal if there are no more than three
-        // decimals.
-        if (number * 1_000).rounded() / 1_000 != number {
-            throw ConfigComplaint("\(shown) has more than 3 decimals", at: node.position)
-        }
-        return Hertz(number)
-    }
 }

@@ -5,14 +5,33 @@ enum SiteProtection {
     static func check(_ site: SiteConfig, _ reader: ConfigReader) {
         checkSignals(site, reader)
         checkTimes(site, reader)
-        if site.mode == .production { checkHosts(site, reader) }
+        if site.mode == .production {
+            checkHosts(site, reader)
+            checkWires(site, reader)
+        }
     }
 
-    /// A row on a signal that nobody measures would close its direction for ever.
+    /// A row that the site has made its own protects nothing where no unit has the input. The shipped rows
+    /// wait for a wire.
     private static func checkSignals(_ site: SiteConfig, _ reader: ConfigReader) {
-        for rule in site.interlocks.rules where InterlockSignal.named(rule.signal)?.device == .input {
-            for unit in site.units {
-                reader.refuse("interlocks", "row \(rule.id): unit \(unit.id) has no \(rule.signal)")
+        let shipped = InterlockRules.shipped(for: site.interlocks.chemistry)
+        for rule in site.interlocks.rules where rule != shipped.rule(rule.id) {
+            guard let signal = InterlockSignal.named(rule.signal), signal.device == .input else { continue }
+            if !site.units.contains(where: { $0.isWired(signal) }) {
+                reader.refuse("interlocks", "row \(rule.id): no unit has \(rule.signal)")
+            }
+        }
+    }
+
+    /// A broken wire must never read as "all is well".
+    private static func checkWires(_ site: SiteConfig, _ reader: ConfigReader) {
+        for unit in site.units {
+            for input in unit.ioModule?.inputs ?? []
+            where input.name.isNormallyClosedByDefault && !input.isNormallyClosed {
+                reader.refuse(
+                    "bess_units",
+                    "unit \(unit.id), io_module, input \(input.name.rawValue): normally_closed: false"
+                        + " is not allowed in mode production (an open wire must read as evidence)")
             }
         }
     }
@@ -38,6 +57,7 @@ enum SiteProtection {
         if let meter = site.gridMeter { add("grid_meter", meter.modbus.endpoint) }
         for unit in site.units {
             add("bess_units", unit.inverter.endpoint)
+            if let module = unit.ioModule { add("bess_units", module.modbus.endpoint) }
             switch unit.battery.transport {
             case .cannelloni(let host, _), .cannelloniListen(let host, _): hosts.append(("bess_units", host))
             case .socketCAN, .slcan: break

@@ -36,19 +36,24 @@ struct SiteReader {
         let meter = hasMeter ? reader.section("grid_meter") { self.meter($0) } : nil
         let units = reader.list("bess_units", count: 1...64) { unit($0, index: $1, mode: mode) }
         let control = reader.section("control") { Self.control($0, mode: mode, units: units) }
-        let grid = reader.section("grid_integration") { Self.grid($0, mode: mode, hasMeter: hasMeter) }
+        let grid = reader.section("grid_integration") {
+            Self.grid($0, mode: mode, hasMeter: hasMeter, units: units)
+        }
         let (siteID, limits) = Self.identity(reader, mode: mode)
         let paths = reader.section("paths") { Self.paths($0) }
         let interlocks = reader.section("interlocks") {
             InterlocksReader(mode: mode, load: load).interlocks($0)
         }
+        let sharing = Self.sharing(reader)
+        let schedule = reader.value(SiteKeys.schedule)
         SeedSections.check(reader)
-        guard let mode, let control, let grid, let paths, let interlocks else { return nil }
+        guard let mode, let control, let grid, let paths, let interlocks, let sharing else { return nil }
         let site = SiteConfig(
             siteID: siteID ?? units.first?.campusID ?? "site", mode: mode, control: control,
             gridIntegration: grid, gridMeter: meter, units: units, paths: paths, interlocks: interlocks,
-            limits: limits)
+            limits: limits, powerSharing: sharing, schedule: schedule)
         SiteProtection.check(site, reader)
+        Self.checkLosses(site, reader)
         return site
     }
 
@@ -89,7 +94,8 @@ struct SiteReader {
         let enterService = reader.value(Keys.enterService) ?? .seconds(mode == .simulation ? 2 : 300)
         let basePoint = reader.value(Keys.basePoint)
         let rampRate = reader.value(Keys.rampRate) ?? WattsPerSecond(total.value)
-        guard let period, let grace, let priority, let cpu, let basePoint else { return nil }
+        let reversion = Self.reversion(reader)
+        guard let period, let grace, let priority, let cpu, let basePoint, let reversion else { return nil }
         if grace < period * 2 {
             reader.refuse(
                 "output_grace_ms",
@@ -105,11 +111,11 @@ struct SiteReader {
         }
         return ControlConfig(
             period: period, outputGrace: grace, realtimePriority: priority, cpu: cpu,
-            enterService: enterService, basePoint: basePoint, rampRate: rampRate)
+            enterService: enterService, basePoint: basePoint, rampRate: rampRate, leaseReversion: reversion)
     }
 
     private static func grid(
-        _ reader: ConfigReader, mode: SiteConfig.Mode?, hasMeter: Bool
+        _ reader: ConfigReader, mode: SiteConfig.Mode?, hasMeter: Bool, units: [UnitConfig]
     ) -> GridIntegrationConfig? {
         typealias Keys = SiteKeys.Grid
         let isSimulated = reader.value(Keys.mode) != nil
@@ -119,40 +125,26 @@ struct SiteReader {
         _ = reader.value(Keys.scadaEnabled)
         let source =
             reader.value(Keys.frequencySource) ?? (mode == .simulation && !hasMeter ? .simulated : .meter)
-        switch source {
-        case .meter:
-            if !hasMeter && mode != nil {
-                reader.refuse("frequency_source", "meter needs the section grid_meter")
-            }
-        case .simulated:
-            if let mode, mode != .simulation {
-                reader.refuse("frequency_source", "simulated is not allowed in mode \(mode.rawValue)")
-            }
-        }
+        let sources = GridSourceReader(mode: mode, hasMeter: hasMeter, units: units)
+            .sources(reader, single: source)
         let nominal = reader.value(Keys.nominalFrequency)
         let stale = reader.value(Keys.frequencyStale)
-        let droop = reader.section("droop_settings") { Self.droop($0, nominal: nominal) }
-        guard let nominal, let stale, let droop else { return nil }
-        return GridIntegrationConfig(
-            frequencySource: source, nominalFrequency: nominal, droop: droop, frequencyStale: stale)
-    }
-
-    private static func droop(_ reader: ConfigReader, nominal: Hertz?) -> DroopConfig? {
-        let edges = reader.value(SiteKeys.Grid.deadband)
-        let droop = reader.value(SiteKeys.Grid.droop)
-        guard let nominal, let droop else { return nil }
-        // Divided, so that the default is the same double as 49.97 in a file.
-        let low = edges?.low ?? Hertz((nominal.value * 1_000 - 30) / 1_000)
-        let high = edges?.high ?? Hertz((nominal.value * 1_000 + 30) / 1_000)
-        let isAround = low < nominal && nominal < high
-        if !isAround || low < nominal - Hertz(1) || nominal + Hertz(1) < high {
-            let name = ConfigText.shown(nominal.value)
-            reader.refuse(
-                "deadband_hz",
-                "[\(ConfigText.shown(low.value)), \(ConfigText.shown(high.value))] must hold nominal"
-                    + " \(name) Hz between its edges, each at most 1 Hz away")
+        let droop = reader.section("droop_settings") { reader in
+            nominal.flatMap { DroopReader(reader, nominal: $0, units: units).droop() }
         }
-        return DroopConfig(deadbandLow: low, deadbandHigh: high, droop: droop)
+        let disagree = reader.value(GridSourceKeys.disagree)
+        let window = reader.value(GridSourceKeys.window)
+        guard let nominal, let stale, let droop, let disagree, let window else { return nil }
+        var grid = GridIntegrationConfig(
+            frequencySource: source, frequencySources: sources, frequencyDisagreement: disagree,
+            rateOfChangeWindow: window, nominalFrequency: nominal, droop: droop, frequencyStale: stale)
+        grid.operatingBand = OperatingBand.read(reader, nominal: nominal)
+        if reader.has("supervision") {
+            grid.supervision = reader.section("supervision") {
+                GridSupervisionReader(reader: $0, nominal: nominal, phasors: grid.phasors).supervision()
+            }
+        }
+        return grid
     }
 
     private mutating func meter(_ reader: ConfigReader) -> GridMeterConfig? {
@@ -178,13 +170,20 @@ struct SiteReader {
         let reversion = reader.value(Keys.reversion)
         let response = reader.value(Keys.response)
         let contactorOpening = reader.value(Keys.contactorOpening)
+        let losses = Self.losses(reader)
+        let reactive = Self.reactive(reader)
+        let ioModule =
+            reader.has("io_module")
+            ? reader.section("io_module") { IOModuleReader.module($0, &buses) } : nil
+        let contactors = ContactorsReader.contactors(reader, ioModule, opening: contactorOpening)
         guard let id, let campusID, let capacity, let maxPower, let minCharge, let maxCharge, let battery,
-            let inverter, let reversion, let response
+            let inverter, let reversion, let response, let reactive
         else { return nil }
         return UnitConfig(
             id: id, campusID: campusID, capacity: capacity, maxPower: maxPower, minStateOfCharge: minCharge,
             maxStateOfCharge: maxCharge, battery: battery, inverter: inverter, reversion: reversion,
-            response: response, contactorOpening: contactorOpening)
+            response: response, contactorOpening: contactorOpening, losses: losses, reactivePower: reactive,
+            ioModule: ioModule, contactors: contactors)
     }
 
     private mutating func battery(
@@ -200,15 +199,21 @@ struct SiteReader {
                 host: "127.0.0.1", port: UInt16(clamping: 20_001 &+ index))
             buses.claim(transport, in: reader, key: "bms")
             return BatteryConfig(
-                transport: transport, period: .seconds(1), packVoltageResolution: Volts(0.01))
+                transport: transport, period: .seconds(1), packVoltageResolution: Volts(0.01),
+                frozenSamples: 0, temperatureResolution: Celsius(1))
         }
         return reader.section("bms") { reader in
             let transport = reader.value(SiteKeys.Battery.transport)
             let period = reader.value(SiteKeys.Battery.period)
             let resolution = reader.value(SiteKeys.Battery.packVoltageResolution)
             if let transport { buses.claim(transport, in: reader, key: "transport") }
-            guard let transport, let period, let resolution else { return nil }
-            return BatteryConfig(transport: transport, period: period, packVoltageResolution: resolution)
+            let frozen = reader.value(SiteKeys.Battery.frozenSamples)
+            let step = reader.value(SiteKeys.Battery.temperatureResolution)
+            let profile = BatteryProfileConfig(reader)
+            guard let transport, let period, let resolution, let frozen, let step else { return nil }
+            return BatteryConfig(
+                profile: profile, transport: transport, period: period, packVoltageResolution: resolution,
+                frozenSamples: frozen, temperatureResolution: step)
         }
     }
 

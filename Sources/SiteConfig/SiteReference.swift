@@ -21,23 +21,41 @@ extension SiteConfig {
         ]
         let polling: [any ReferenceEntry] = [Keys.Bus.poll, Keys.Bus.timeout]
         return [
-            ("", [Keys.mode]),
+            ("", [Keys.mode, Keys.schedule]),
             (
                 "site.",
                 [Keys.siteID, Keys.Limits.importLimit, Keys.Limits.exportLimit, Keys.Limits.siteLoadMax]
             ),
             ("control.", control),
             ("grid_integration.", grid),
-            ("grid_integration.droop_settings.", [Keys.Grid.deadband, Keys.Grid.droop]),
+            ("grid_integration.frequency_sources[].", GridSourceKeys.reference),
+            ("grid_integration.supervision.", GridSupervisionKeys.reference),
+            ("grid_integration.supervision.breaker.", GridSupervisionKeys.bits),
+            ("grid_integration.supervision.permit.", GridSupervisionKeys.bits),
+            ("grid_integration.droop_settings.", DroopKeys.reference),
             ("grid_meter.modbus.", modbus),
             ("grid_meter.", polling),
             ("bess_units[].", unit),
             (
                 "bess_units[].bms.",
-                [Keys.Battery.transport, Keys.Battery.period, Keys.Battery.packVoltageResolution]
+                [
+                    Keys.Battery.transport, Keys.Battery.period, Keys.Battery.packVoltageResolution,
+                    Keys.Battery.frozenSamples, Keys.Battery.temperatureResolution, Keys.Battery.profile,
+                    Keys.Battery.dialects, Keys.Battery.cellCount, Keys.Battery.temperatureCount,
+                    Keys.Battery.acceptWithout,
+                ]
+            ),
+            ("bess_units[].losses.", [Keys.Losses.idle, Keys.Losses.linear, Keys.Losses.square]),
+            (
+                "bess_units[].reactive_power.",
+                [Keys.Reactive.mode, Keys.Reactive.factor, Keys.Reactive.excitation]
             ),
             ("bess_units[].modbus.", modbus),
             ("bess_units[].", polling),
+            ("power_sharing.", [Keys.Sharing.mode, Keys.Sharing.balancing]),
+            ("bess_units[].contactors.", Keys.Contactors.all),
+            ("bess_units[].io_module.modbus.", modbus),
+        ] + ioModule + [
             ("interlocks.", [InterlockKeys.chemistry, InterlockKeys.table]),
             ("interlocks.rows[].", InterlockKeys.reference),
             ("paths.", [Keys.Paths.stateDirectory, Keys.Paths.controlSocket]),
@@ -48,7 +66,7 @@ extension SiteConfig {
         typealias Keys = SiteKeys.Control
         return [
             Keys.period, Keys.outputGrace, Keys.realtimePriority, Keys.cpu, Keys.enterService, Keys.basePoint,
-            Keys.rampRate,
+            Keys.rampRate, SiteKeys.Lease.rule, SiteKeys.Lease.hold,
         ]
     }
 
@@ -56,6 +74,7 @@ extension SiteConfig {
         typealias Keys = SiteKeys.Grid
         return [
             Keys.mode, Keys.frequencySource, Keys.scadaEnabled, Keys.nominalFrequency, Keys.frequencyStale,
+            GridSourceKeys.disagree, GridSourceKeys.window, OperatingBand.key,
         ]
     }
 
@@ -65,6 +84,18 @@ extension SiteConfig {
             Keys.id, Keys.campusID, Keys.capacity, Keys.maxPower, Keys.minStateOfCharge,
             Keys.maxStateOfCharge,
             Keys.reversion, Keys.response, Keys.contactorOpening,
+        ]
+    }
+
+    private static var ioModule: [(prefix: String, keys: [any ReferenceEntry])] {
+        typealias Keys = SiteKeys.IOModule
+        let module: [any ReferenceEntry] = [
+            Keys.poll, Keys.timeout, Keys.inputAddress, Keys.coilAddress, Keys.watchdog,
+        ]
+        return [
+            ("bess_units[].io_module.", module),
+            ("bess_units[].io_module.inputs[].", [Keys.inputNumber, Keys.inputName, Keys.normallyClosed]),
+            ("bess_units[].io_module.coils[].", [Keys.coilNumber, Keys.purpose]),
         ]
     }
 

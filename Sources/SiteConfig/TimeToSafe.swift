@@ -40,24 +40,39 @@ struct SafePath {
     var period: Duration
     /// From a decision to its arrival at the inverter.
     var write: Duration
+    /// From a decision to its arrival at the coils that we drive; zero without any.
+    var coilWrite: Duration
 
     init(unit: UnitConfig, units: [UnitConfig], meter: GridMeterConfig?, period: Duration) {
         self.unit = unit
         self.period = period
-        let endpoint = unit.inverter.endpoint
-        let inverters = units.map(\.inverter).filter { $0.endpoint == endpoint }
-        let meters = meter.map { [$0.modbus] }?.filter { $0.endpoint == endpoint } ?? []
-        let timeout = (inverters + meters).map(\.timeout).max() ?? unit.inverter.timeout
-        // The line's next turn, one transaction that is under way, and a write to every inverter on the line;
-        // each may last as long as its timeout.
-        write = period + timeout * (1 + inverters.count)
+        func write(_ device: ModbusConfig) -> Duration {
+            Self.write(on: device, units: units, meter: meter, period: period)
+        }
+        self.write = write(unit.inverter)
+        coilWrite = unit.contactors == nil ? .zero : unit.ioModule.map { write($0.modbus) } ?? .zero
     }
 
-    /// `nil` for a row that only warns.
+    private static func write(
+        on device: ModbusConfig, units: [UnitConfig], meter: GridMeterConfig?, period: Duration
+    ) -> Duration {
+        let endpoint = device.endpoint
+        let inverters = units.map(\.inverter).filter { $0.endpoint == endpoint }
+        let meters = meter.map { [$0.modbus] }?.filter { $0.endpoint == endpoint } ?? []
+        let modules = units.compactMap(\.ioModule).filter { $0.modbus.endpoint == endpoint }
+        let timeout =
+            (inverters + meters + modules.map(\.modbus)).map(\.timeout).max() ?? device.timeout
+        // The line's next turn, one transaction that is under way, and a write to every inverter and every
+        // module's coils on the line; each may last as long as its timeout.
+        let writes = inverters.count + modules.count { !$0.coils.isEmpty }
+        return period + timeout * (1 + writes)
+    }
+
+    /// `nil` for a row that only warns, and for one whose input the unit does not have.
     func time(of rule: InterlockRule) -> TimeToSafe? {
-        guard rule.trip != nil || rule.derate != nil, let signal = InterlockSignal.named(rule.signal) else {
-            return nil
-        }
+        guard rule.trip != nil || rule.derate != nil, let signal = InterlockSignal.named(rule.signal),
+            unit.isWired(signal)
+        else { return nil }
         var parts = detection(rule, signal) + [part("cycle", period), part("write", write)]
         if signal.isSilence && signal.device == .inverter {
             // Nothing that is written arrives: the inverter's own reversion ends its power, counted from the
@@ -67,10 +82,17 @@ struct SafePath {
         }
         parts.append(part("response", unit.response))
         if rule.action != .stop, let opening = unit.contactorOpening {
-            parts.append(part("opening", opening))
+            parts.append(part("opening", wait(for: signal) + coilWrite + opening))
         }
         return TimeToSafe(
             unit: unit.id, rule: rule.id, parts: parts, limit: rule.processSafetyTime.map { $0 / 2 })
+    }
+
+    /// An inverter that does not obey keeps its power until our contactors open under load, whose bound began
+    /// with the decision.
+    private func wait(for signal: InterlockSignal) -> Duration {
+        guard signal.name == "actuation_error", let contactors = unit.contactors else { return .zero }
+        return max(.zero, contactors.openingLimit - write - unit.response)
     }
 
     private func detection(_ rule: InterlockRule, _ signal: InterlockSignal) -> [TimeToSafe.Part] {
@@ -88,6 +110,9 @@ struct SafePath {
         case "actuation_error": return [sample, part("follow", unit.followTime), debounce]
         // The slope that tells a runaway needs this much past.
         case "thermal_runaway": return [sample, part("follow", slopeWindow), debounce]
+        case "contactor_feedback":
+            let feedback = unit.contactors?.feedbackDebounce ?? .zero
+            return [sample, part("debounce", feedback + rule.debounce)]
         case _: return [sample, debounce]
         }
     }
@@ -100,7 +125,7 @@ struct SafePath {
         case .battery: unit.battery.period
         case .inverter: unit.inverter.poll
         case .both: max(unit.battery.period, unit.inverter.poll)
-        case .input: period
+        case .input: unit.ioModule?.modbus.poll ?? period
         }
     }
 

@@ -31,7 +31,8 @@ extension SiteConfig {
         return site
     }
 
-    private static func beside(_ path: String, _ name: String) -> String {
+    /// `name` as a file at `path` means it: from its own folder, unless it is absolute.
+    public static func beside(_ path: String, _ name: String) -> String {
         guard !name.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return name }
         return path[...slash] + name
     }

@@ -107,9 +107,9 @@ import YAMLText
         ("{trip_v: 1}", "interlocks.rows[0].id: is missing (required: the row's name)"),
         ("{id: lost_bms}, {id: lost_bms}", "interlocks.rows[1].id: row lost_bms is already in interlocks.rows[0]"),
         ("{id: cell_overvoltage, mandatory: false}", "(cell_overvoltage).mandatory: unknown key"),
-        ("{id: smoke, signal: smoke_input, side: high, direction: both, trip_state: 1, debounce_ms: 0}",
-         "interlocks: row smoke: unit A has no smoke_input"),
-        ("{id: smoke, signal: smoke_input}", "(smoke).side: is missing (required: high, low)"),
+        ("{id: smoke, debounce_ms: 0}", "interlocks: row smoke: no unit has smoke_input"),
+        ("{id: dc_voltage, signal: dc_voltage}", "(dc_voltage).side: is missing (required: high, low)"),
+        ("{id: cell_overtemperature_charge, hysteresis_c: -1}", "hysteresis_c: -1 is outside 0 … 1000 c"),
         ("{id: dc_voltage, signal: dc_voltage, side: high, direction: both, debounce_ms: 0}",
          "row dc_voltage: has no limit (required: one of warn, derate, trip)"),
         ("{id: bms_alarm, process_safety_time_ms: 5000}",
@@ -159,8 +159,8 @@ import YAMLText
     static let tables: [(old: String, new: String, error: String)] = [
         ("absolute_trip_v: 3.8", "absolute_trip_v: 3.9", "row cell_overvoltage: what is mandatory and absolute is shipped"),
         ("trip_v: 3.65", "trip_v: 3.85", "row cell_overvoltage is mandatory in mode production: 3.85 V is beyond"),
-        ("chemistry: lfp", "chemistry: nmc", "own.yaml:18:12: chemistry: nmc is not the site's chemistry, lfp"),
-        ("\nrows:\n", "\nrows: 5\nold:\n", "own.yaml:19:7: rows: expected a list, found \"5\""),
+        ("chemistry: lfp", "chemistry: nmc", "own.yaml:19:12: chemistry: nmc is not the site's chemistry, lfp"),
+        ("\nrows:\n", "\nrows: 5\nold:\n", "own.yaml:20:7: rows: expected a list, found \"5\""),
     ]
     @Test(arguments: tables)
     func `a table's mistake is told with the table's own file and line`(

@@ -39,7 +39,7 @@ import YAMLText
         "cell_overtemperature_discharge", "cell_undertemperature_charge", "overcurrent_charge",
         "overcurrent_discharge", "overcurrent_fast_charge", "overcurrent_fast_discharge", "bms_alarm",
         "lost_bms",
-        "lost_inverter", "not_following",
+        "lost_inverter", "not_following", "contactor_feedback", "emergency_stop", "lost_io",
     ]
 
     @Test(arguments: Chemistry.allCases)

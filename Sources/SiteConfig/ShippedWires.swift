@@ -1,0 +1,76 @@
+// The rows of digital inputs and contactors, compiled in; a test proves that the documents say the same. A
+// unit that has not wired a row's input is not judged by it.
+
+extension InterlockRules {
+    static let wires: [InterlockRule] = [
+        InterlockRule(
+            id: "emergency_stop", signal: "emergency_stop_input", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 1, debounce: .milliseconds(0), condition: .always,
+            action: .emergencyStop, reset: .operator, presence: .required, group: "safety",
+            processSafetyTime: .milliseconds(8000),
+            source:
+                "[P] the button, or an open wire of its circuit; every unit of the site stops",
+            timeSource:
+                "[P] the stop circuit itself opens the contactors in hardware; this is the controller's part",
+            floor: .init(trip: 1, debounce: .milliseconds(100))),
+        InterlockRule(
+            id: "smoke", signal: "smoke_input", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 1, debounce: .milliseconds(1000), condition: .always,
+            action: .trip, reset: .service, presence: .required, group: "fire",
+            processSafetyTime: .milliseconds(10000),
+            source:
+                "[R] any detector trips (1oo2), 0 … 2 s; on-site inspection before a reset",
+            timeSource:
+                "[P] zero power feeds a fire no further and does not stop it",
+            floor: nil),
+        InterlockRule(
+            id: "gas", signal: "gas_input", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 1, debounce: .milliseconds(1000), condition: .always,
+            action: .trip, reset: .service, presence: .required, group: "fire",
+            processSafetyTime: .milliseconds(60000),
+            source:
+                "[R] hydrogen at 25 % of its lower flammable limit or less, 0 … 2 s; on-site inspection before a reset",
+            timeSource:
+                "[P] in a test of off-gas hydrogen rose an hour before runaway; a spark needs less",
+            floor: nil),
+        InterlockRule(
+            id: "door", signal: "door_input", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 1, debounce: .milliseconds(1000), condition: .always,
+            action: .stop, reset: .operator, presence: .required, group: "safety",
+            processSafetyTime: .milliseconds(10000),
+            source:
+                "[P] no power while the enclosure is open; it warns and lets go by itself",
+            timeSource:
+                "[P] from an open door to a hand on live parts",
+            floor: nil),
+        InterlockRule(
+            id: "contactor_feedback", signal: "contactor_feedback", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 1, debounce: .milliseconds(0), condition: .always,
+            action: .trip, reset: .service, presence: .required, group: "contactors",
+            processSafetyTime: .milliseconds(10000),
+            source:
+                "the sequence of contactors that we drive: weld check, precharge, auxiliary contacts; its own limits are the unit's",
+            timeSource:
+                "[P] the fuse ends a short circuit; this ends the power",
+            floor: .init(trip: 1, debounce: .milliseconds(0))),
+        InterlockRule(
+            id: "lost_io", signal: "inputs_silence", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 2, debounce: .milliseconds(0), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "devices",
+            processSafetyTime: .milliseconds(8000),
+            source:
+                "[P] twice the staleness budget (3 nominal periods and one cycle); power is zero after one budget",
+            timeSource:
+                "[P] as for the emergency stop, which nobody sees meanwhile",
+            floor: .init(trip: 2, debounce: .milliseconds(0))),
+        InterlockRule(
+            id: "contactor_voltage", signal: "dc_voltage_error", side: .high, direction: .both,
+            warn: 0.05, derate: nil, trip: 0.15, debounce: .milliseconds(10000), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "contactors",
+            processSafetyTime: .milliseconds(60000),
+            source:
+                "[P] the DC side against the pack through contacts that we drive: fuse, disconnector, a contact",
+            timeSource: "[P] a contact that carries badly heats over minutes",
+            floor: nil),
+    ]
+}
