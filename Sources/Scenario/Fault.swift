@@ -1,4 +1,5 @@
 import Quantities
+import SiteConfig
 
 /// Something that goes wrong in the plant or on its wires.
 public enum Fault: Sendable, Equatable {
@@ -19,6 +20,22 @@ public enum Fault: Sendable, Equatable {
     case inverterSilence
     /// The grid meter answers nothing.
     case meterSilence
+    /// The PMUs send nothing more.
+    case pmuSilence
+    /// The emergency stop is pressed.
+    case emergencyStop
+    case smoke
+    case gas
+    /// The door stands open.
+    case door
+    /// The main contactor's contact does not open any more.
+    case contactorWeld
+    /// No contactor closes.
+    case contactorRefuses
+    /// The I/O module answers nothing, and its own watchdog opens its coils.
+    case ioSilence
+    /// The wire to one input of the I/O module is cut.
+    case wireBreak(DigitalInputConfig.Name)
 
     /// The name in scenario files and on the control socket.
     public enum Kind: String, Sendable, CaseIterable {
@@ -31,9 +48,28 @@ public enum Fault: Sendable, Equatable {
         case inverterFault = "inverter_fault"
         case inverterSilence = "inverter_silence"
         case meterSilence = "meter_silence"
+        case pmuSilence = "pmu_silence"
+        case emergencyStop = "estop"
+        case smoke, gas, door
+        case contactorWeld = "weld"
+        case contactorRefuses = "contactor_refuses"
+        case ioSilence = "io_silence"
+        case wireBreak = "wire_break"
 
         /// Whether it happens to one unit; the meter belongs to the site.
-        public var concernsUnit: Bool { self != .meterSilence }
+        public var concernsUnit: Bool { self != .meterSilence && self != .pmuSilence }
+
+        /// Whether it happens at the unit's I/O module or its wires.
+        public var concernsModule: Bool {
+            switch self {
+            case .emergencyStop, .smoke, .gas, .door, .contactorWeld, .contactorRefuses, .ioSilence,
+                .wireBreak:
+                true
+            case .cellOverheat, .cellOvervoltage, .cellUndervoltage, .bmsAlarm, .bmsSilence, .bmsGarbage,
+                .inverterFault, .inverterSilence, .meterSilence, .pmuSilence:
+                false
+            }
+        }
     }
 
     public var kind: Kind {
@@ -47,6 +83,15 @@ public enum Fault: Sendable, Equatable {
         case .inverterFault: .inverterFault
         case .inverterSilence: .inverterSilence
         case .meterSilence: .meterSilence
+        case .pmuSilence: .pmuSilence
+        case .emergencyStop: .emergencyStop
+        case .smoke: .smoke
+        case .gas: .gas
+        case .door: .door
+        case .contactorWeld: .contactorWeld
+        case .contactorRefuses: .contactorRefuses
+        case .ioSilence: .ioSilence
+        case .wireBreak: .wireBreak
         }
     }
 
@@ -80,7 +125,8 @@ public enum Fault: Sendable, Equatable {
     /// Makes a fault from its name and parameters; those not given have defaults.
     ///
     /// `cell` (counts from 1), `rate_k_per_s` (cell_overheat, 0.01 … 100, default 3), `voltage_v`
-    /// (cell_overvoltage, default 3.75, and cell_undervoltage, default 2.4; 0 … 5).
+    /// (cell_overvoltage, default 3.75, and cell_undervoltage, default 2.4; 0 … 5), `input` (wire_break,
+    /// default emergency_stop).
     public init(name: String, parameters: [Parameter], cellCount: Int = 80) throws(ParseError) {
         guard let kind = Kind(rawValue: name) else { throw .unknownKind(name) }
         var given = Parameters(parameters)
@@ -103,6 +149,15 @@ public enum Fault: Sendable, Equatable {
         case .inverterFault: self = .inverterFault
         case .inverterSilence: self = .inverterSilence
         case .meterSilence: self = .meterSilence
+        case .pmuSilence: self = .pmuSilence
+        case .emergencyStop: self = .emergencyStop
+        case .smoke: self = .smoke
+        case .gas: self = .gas
+        case .door: self = .door
+        case .contactorWeld: self = .contactorWeld
+        case .contactorRefuses: self = .contactorRefuses
+        case .ioSilence: self = .ioSilence
+        case .wireBreak: self = .wireBreak(try given.input())
         }
         try given.finish()
     }
@@ -125,6 +180,17 @@ public enum Fault: Sendable, Equatable {
                     key: key, value: text, allowed: "a number in \(range.lowerBound) … \(range.upperBound)")
             }
             return number
+        }
+
+        mutating func input() throws(ParseError) -> DigitalInputConfig.Name {
+            known.append("input")
+            guard let index = left.firstIndex(where: { $0.key == "input" }) else { return .emergencyStop }
+            let text = left.remove(at: index).value
+            guard let name = DigitalInputConfig.Name(rawValue: text) else {
+                let names = DigitalInputConfig.Name.allCases.map(\.rawValue)
+                throw .badValue(key: "input", value: text, allowed: "one of \(list(names))")
+            }
+            return name
         }
 
         /// Counts from 1 outside and from 0 inside.

@@ -1,30 +1,106 @@
 import Quantities
 import SiteConfig
 
-/// Grid frequency over time: straight lines between the rows of a table, the first and last value held beyond
-/// its ends.
+/// Grid frequency over time, and where the file says so voltage and permit: straight lines between the rows
+/// of a table, the first and last value held beyond its ends.
 public struct FrequencyProfile: Sendable, Equatable {
     public struct Point: Sendable, Equatable {
+        /// Read to the nanosecond.
         public var time: Duration
         public var frequency: Hertz
+        /// Share of nominal voltage, 0 … 2; `nil` where the file has no `v_pu`.
+        public var voltage: Fraction?
+        /// Whether the grid's operator permits service; `nil` where the file has no `permit`.
+        public var isPermitted: Bool?
 
-        public init(time: Duration, frequency: Hertz) {
+        public init(
+            time: Duration, frequency: Hertz, voltage: Fraction? = nil, isPermitted: Bool? = nil
+        ) {
             self.time = time
             self.frequency = frequency
+            self.voltage = voltage
+            self.isPermitted = isPermitted
         }
     }
 
+    /// One or more; times never fall, and two of the same time make a step.
+    public let points: [Point]
+
+    /// A flat profile.
+    public init(constant frequency: Hertz) { points = [Point(time: .zero, frequency: frequency)] }
+
+    /// Reads CSV: lines that begin with `#` and empty lines are skipped, then the header `t_s,f_hz` and
+    /// optionally `v_pu` and `permit` (0 or 1), then the rows.
+    public init(csv text: String) throws(ParseError) {
+        var reader = ProfileReader()
+        var lineNumber = 0
+        // By bytes: to `Character`, CR LF is one letter and no line feed.
+        for line in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            lineNumber += 1
+            let content = String(Substring(line)).trimmed
+            if content.isEmpty || content.utf8.first == UInt8(ascii: "#") { continue }
+            try reader.read(content, line: lineNumber)
+        }
+        guard !reader.points.isEmpty else { throw ParseError(line: lineNumber, problem: .empty) }
+        points = reader.points
+    }
+
+    /// The frequency at `time` of the profile's own clock, after the step where there is one; any time.
+    public func frequency(at time: Duration) -> Hertz {
+        between(time, { $0.frequency }) { before, after, share in before + (after - before) * share }
+    }
+
+    /// Share of nominal voltage at `time`; `nil` where the file does not say.
+    public func voltage(at time: Duration) -> Fraction? {
+        between(time, { $0.voltage }) { before, after, share in
+            guard let before, let after else { return nil }
+            return before + (after - before) * share
+        }
+    }
+
+    /// Whether service is permitted at `time`: what the row before says; `nil` where the file does not say.
+    public func isPermitted(at time: Duration) -> Bool? {
+        between(time, { $0.isPermitted }) { before, _, _ in before }
+    }
+
+    /// Time of the last row.
+    public var end: Duration { points.last?.time ?? .zero }
+
+    private func between<Value>(
+        _ time: Duration, _ value: (Point) -> Value, _ mix: (Value, Value, Double) -> Value
+    ) -> Value {
+        // The first point after `time`, by halving.
+        var low = 0
+        var high = points.count
+        while low < high {
+            let middle = (low + high) / 2
+            if points[middle].time <= time { low = middle + 1 } else { high = middle }
+        }
+        if low == 0 { return value(points[0]) }
+        let before = points[low - 1]
+        if low == points.count { return value(before) }
+        let after = points[low]
+        let share = (time - before.time).seconds / (after.time - before.time).seconds
+        return mix(value(before), value(after), share)
+    }
+}
+
+extension FrequencyProfile {
     /// Why a text is no profile; lines count from 1.
     public struct ParseError: Error, Equatable, CustomStringConvertible {
         public enum Problem: Sendable, Equatable {
-            /// The first line that is no comment must be `t_s,f_hz`.
+            /// The first line that is no comment must be `t_s,f_hz` and optionally `v_pu`, `permit`.
             case header(String)
-            /// A row is not two numbers.
+            /// A row has not one number for each column.
             case row(String)
-            /// The time is negative, above ten days, or not after the row before.
+            /// The time is negative, above ten days, before the row before, or repeats it without a step.
             case time(String)
             /// The frequency is outside 40 … 70 Hz.
             case frequency(String)
+            /// The voltage is outside 0 … 2 of nominal.
+            case voltage(String)
+            /// The permit is neither 0 nor 1.
+            case permit(String)
             /// There is no row.
             case empty
         }
@@ -40,81 +116,68 @@ public struct FrequencyProfile: Sendable, Equatable {
         public var description: String {
             switch problem {
             case .header(let text):
-                "line \(line): the header must be t_s,f_hz, not \(ConfigText.quoted(text))"
-            case .row(let text):
-                "line \(line): \(ConfigText.quoted(text)) is not two numbers (time in s, frequency in Hz)"
+                "line \(line): the header must be t_s,f_hz and optionally v_pu,permit, not "
+                    + ConfigText.quoted(text)
+            case .row(let text): "line \(line): \(ConfigText.quoted(text)) has not one number for each column"
             case .time(let text):
-                "line \(line): time \(text) s must be in 0 … 864000 and after the row before"
-            case .frequency(let text): "line \(line): frequency \(text) Hz is outside 40 … 70"
+                "line \(line): time \(ConfigText.shown(text)) s must be in 0 … 864000 and after the row before"
+                    + " (twice the same time is a step, and needs another value)"
+            case .frequency(let text):
+                "line \(line): frequency \(ConfigText.shown(text)) Hz is outside 40 … 70"
+            case .voltage(let text):
+                "line \(line): voltage \(ConfigText.shown(text)) is outside 0 … 2 of nominal"
+            case .permit(let text): "line \(line): permit \(ConfigText.shown(text)) is neither 0 nor 1"
             case .empty: "line \(line): the profile has no row"
             }
         }
     }
+}
 
-    /// One or more, times strictly rising.
-    public let points: [Point]
+/// Takes the header first and then one row after the other.
+private struct ProfileReader {
+    typealias Point = FrequencyProfile.Point
+    typealias ParseError = FrequencyProfile.ParseError
 
-    /// A flat profile.
-    public init(constant frequency: Hertz) { points = [Point(time: .zero, frequency: frequency)] }
+    var points: [Point] = []
+    private var columns: [String] = []
 
-    /// Reads CSV: lines that begin with `#` and empty lines are skipped, then `t_s,f_hz`, then the rows.
-    public init(csv text: String) throws(ParseError) {
-        var points: [Point] = []
-        var isHeaderSeen = false
-        var lineNumber = 0
-        // By bytes: to `Character`, CR LF is one letter and no line feed.
-        for line in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-            lineNumber += 1
-            let content = String(Substring(line)).trimmed
-            if content.isEmpty || content.utf8.first == UInt8(ascii: "#") { continue }
-            guard isHeaderSeen else {
-                guard content == "t_s,f_hz" else {
-                    throw ParseError(line: lineNumber, problem: .header(content))
-                }
-                isHeaderSeen = true
-                continue
+    mutating func read(_ content: String, line: Int) throws(ParseError) {
+        func fail(_ problem: ParseError.Problem) -> ParseError { ParseError(line: line, problem: problem) }
+        let fields = content.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed)
+        guard !columns.isEmpty else {
+            let optional = fields.dropFirst(2)
+            let isKnown = optional.allSatisfy { $0 == "v_pu" || $0 == "permit" }
+            guard fields.starts(with: ["t_s", "f_hz"]), isKnown, Set(optional).count == optional.count else {
+                throw fail(.header(content))
             }
-            points.append(try Self.point(content, line: lineNumber, after: points.last))
+            columns = fields
+            return
         }
-        guard !points.isEmpty else { throw ParseError(line: lineNumber, problem: .empty) }
-        self.points = points
+        let numbers = fields.compactMap { CSVNumber.parse($0) }
+        guard fields.count == columns.count, numbers.count == fields.count else { throw fail(.row(content)) }
+        guard numbers[0] >= 0, numbers[0] <= 864_000 else { throw fail(.time(fields[0])) }
+        guard numbers[1] >= 40, numbers[1] <= 70 else { throw fail(.frequency(fields[1])) }
+        let time = Duration.nanoseconds(Int64((numbers[0] * 1e9).rounded()))
+        var point = Point(time: time, frequency: Hertz(numbers[1]))
+        for (index, column) in columns.enumerated().dropFirst(2) {
+            if column == "v_pu" {
+                guard (0...2).contains(numbers[index]) else { throw fail(.voltage(fields[index])) }
+                point.voltage = Fraction(numbers[index])
+            } else {
+                guard numbers[index] == 0 || numbers[index] == 1 else { throw fail(.permit(fields[index])) }
+                point.isPermitted = numbers[index] == 1
+            }
+        }
+        guard isAfterTheLast(point) else { throw fail(.time(fields[0])) }
+        points.append(point)
     }
 
-    private static func point(_ row: String, line: Int, after last: Point?) throws(ParseError) -> Point {
-        let fields = row.split(separator: ",", omittingEmptySubsequences: false)
-        guard fields.count == 2, let seconds = Double(fields[0].trimmed),
-            let hertz = Double(fields[1].trimmed), seconds.isFinite, hertz.isFinite
-        else { throw ParseError(line: line, problem: .row(row)) }
-        guard seconds >= 0, seconds <= 864_000 else {
-            throw ParseError(line: line, problem: .time(String(fields[0])))
-        }
-        let time = Duration.microseconds(Int64((seconds * 1e6).rounded()))
-        if let last, time <= last.time { throw ParseError(line: line, problem: .time(String(fields[0]))) }
-        guard hertz >= 40, hertz <= 70 else {
-            throw ParseError(line: line, problem: .frequency(String(fields[1])))
-        }
-        return Point(time: time, frequency: Hertz(hertz))
+    /// Later, or the second of two rows that make a step.
+    private func isAfterTheLast(_ point: Point) -> Bool {
+        guard let last = points.last, point.time <= last.time else { return true }
+        let isThird = points.count > 1 && points[points.count - 2].time == last.time
+        return point.time == last.time && point != last && !isThird
     }
-
-    /// The frequency at `time` of the profile's own clock; any time.
-    public func frequency(at time: Duration) -> Hertz {
-        // The first point after `time`, by halving.
-        var low = 0
-        var high = points.count
-        while low < high {
-            let middle = (low + high) / 2
-            if points[middle].time <= time { low = middle + 1 } else { high = middle }
-        }
-        if low == 0 { return points[0].frequency }
-        let before = points[low - 1]
-        if low == points.count { return before.frequency }
-        let after = points[low]
-        let share = (time - before.time).seconds / (after.time - before.time).seconds
-        return before.frequency + (after.frequency - before.frequency) * share
-    }
-
-    /// Time of the last row.
-    public var end: Duration { points.last?.time ?? .zero }
 }
 
 extension StringProtocol {

@@ -103,11 +103,13 @@ public struct InverterModel: Sendable {
     public var dcPower: Watts { activePower + losses(at: activePower) }
 
     /// - Parameter isBatteryConnected: without it the inverter faults and gives nothing.
-    mutating func advance(by step: Duration, isBatteryConnected: Bool) {
+    /// - Parameter waitsForBattery: it is connected by contactors that others drive: without power asked of
+    ///   it, it waits for them.
+    mutating func advance(by step: Duration, isBatteryConnected: Bool, waitsForBattery: Bool = false) {
         if setpoint.advance(by: step) { reversionCount += 1 }
         _ = powerLimit.advance(by: step)
         guard isBatteryConnected, !isFaultForced else {
-            state = .fault
+            state = waitsForBattery && !isFaultForced && target == .zero ? .standby : .fault
             activePower = .zero
             return
         }

@@ -7,11 +7,20 @@ public struct SimulatedUnit: Sendable {
     public var battery: BatteryModel
     public var management = BatteryManagement()
     public var inverter: InverterModel
+    /// `nil` where the unit has none.
+    public var module: IOModuleModel?
+    /// `nil` where the battery owns its contactors.
+    public private(set) var contactors: ContactorModel?
     /// In the order in which they came; at most one of each kind.
     public private(set) var faults: [Fault] = []
 
-    public init(id: String, battery: BatteryModel, inverter: InverterModel) {
+    /// - Parameter module: where it drives a main contactor, the unit has contactors of its own.
+    public init(
+        id: String, battery: BatteryModel, inverter: InverterModel, module: IOModuleModel? = nil
+    ) {
         self.id = id
+        self.module = module
+        contactors = module?.settings.drives(.mainContactor) == true ? ContactorModel() : nil
         self.battery = battery
         self.inverter = inverter
     }
@@ -34,22 +43,63 @@ public struct SimulatedUnit: Sendable {
     private mutating func apply() {
         battery.heating = nil
         battery.forcedVoltage = nil
+        var cutWire: DigitalInputConfig.Name?
         for fault in faults {
             switch fault {
             case .cellOverheat(let cell, let rate): battery.heating = (cell, rate)
             case .cellOvervoltage(let cell, let voltage), .cellUndervoltage(let cell, let voltage):
                 battery.forcedVoltage = (cell, voltage)
-            case .bmsAlarm, .bmsSilence, .bmsGarbage, .inverterFault, .inverterSilence, .meterSilence: break
+            case .bmsAlarm, .bmsSilence, .bmsGarbage, .inverterFault, .inverterSilence, .meterSilence,
+                .pmuSilence,
+                .emergencyStop, .smoke, .gas, .door, .contactorWeld, .contactorRefuses, .ioSilence:
+                break
+            case .wireBreak(let input): cutWire = input
             }
         }
         management.isSystemErrorForced = has(.bmsAlarm)
         inverter.isFaultForced = has(.inverterFault)
+        module?.cutWire = cutWire
+        let (isWelded, refuses) = (has(.contactorWeld), has(.contactorRefuses))
+        contactors?.isWelded = isWelded
+        contactors?.refusesToClose = refuses
     }
 
     mutating func advance(by step: Duration) {
         management.watch(&battery)
-        inverter.advance(by: step, isBatteryConnected: battery.isContactorClosed)
-        battery.advance(power: inverter.dcPower, by: step)
+        module?.advance(by: step)
+        let charging = advanceContactors(by: step)
+        inverter.advance(
+            by: step, isBatteryConnected: isBatteryConnected, waitsForBattery: contactors != nil)
+        battery.advance(power: isBatteryConnected ? inverter.dcPower : charging, by: step)
+    }
+
+    /// Whether current can flow between battery and inverter.
+    public var isBatteryConnected: Bool {
+        battery.isContactorClosed && contactors.map(\.isMainClosed) ?? true
+    }
+
+    /// At the inverter's DC terminals.
+    public var dcVoltage: Volts { contactors.map(\.dcVoltage) ?? battery.packVoltage }
+
+    private mutating func advanceContactors(by step: Duration) -> Watts {
+        guard let module, contactors != nil else { return .zero }
+        contactors?.drive(main: module.isOn(.mainContactor), precharge: module.isOn(.prechargeContactor))
+        let pack = battery.isContactorClosed ? battery.packVoltage : .zero
+        return contactors?.advance(by: step, pack: pack) ?? .zero
+    }
+
+    /// The levels on the module's inputs.
+    public var inputLevels: (first: UInt16, levels: [Bool])? {
+        module?.inputs { name in
+            switch name {
+            case .emergencyStop: has(.emergencyStop)
+            case .smoke: has(.smoke)
+            case .gas: has(.gas)
+            case .door: has(.door)
+            case .mainContactor: contactors?.isMainClosed ?? battery.isContactorClosed
+            case .prechargeContactor: contactors?.isPrechargeClosed ?? false
+            }
+        }
     }
 }
 
@@ -66,6 +116,7 @@ public struct SimulatedSite: Sendable {
     /// Stands in for the profile while it is set.
     public var frequencyOverride: Hertz?
     public var isMeterSilent = false
+    public var isPhasorSilent = false
     private var nextEvent = 0
 
     /// A fault names a unit that the site does not have.
@@ -85,7 +136,8 @@ public struct SimulatedSite: Sendable {
                 stateOfCharge: scenario.initialStateOfCharge, ambient: scenario.ambient)
             return SimulatedUnit(
                 id: unit.id, battery: BatteryModel(specification, random: &random),
-                inverter: InverterModel(ratedPower: unit.maxPower))
+                inverter: InverterModel(ratedPower: unit.maxPower),
+                module: unit.ioModule.map { IOModuleModel($0) })
         }
         try self.init(units: units, scenario: scenario, profile: profile)
     }
@@ -141,12 +193,14 @@ public struct SimulatedSite: Sendable {
     /// - Parameter unit: index of the unit; a fault that concerns a unit does nothing without one.
     public mutating func add(_ fault: Fault, unit: Int?) {
         if fault == .meterSilence { isMeterSilent = true }
+        if fault == .pmuSilence { isPhasorSilent = true }
         guard fault.kind.concernsUnit, let unit else { return }
         units[unit].add(fault)
     }
 
     public mutating func clear(_ kind: Fault.Kind, unit: Int?) {
         if kind == .meterSilence { isMeterSilent = false }
+        if kind == .pmuSilence { isPhasorSilent = false }
         guard kind.concernsUnit, let unit else { return }
         units[unit].clear(kind)
     }

@@ -2,7 +2,8 @@
 
     modbus_client.py tcp PORT | rtu TTY
 
-The server is to have unit 1 with a SunSpec map at 40000 (models 1 and 120), unit 2 with ten registers at 100.
+The server is to have unit 1 with a SunSpec map at 40000 (models 1 and 120), unit 2 with ten registers at 100, unit 3
+with nine coils and nine discrete inputs at 20, of which the first and the last input are on.
 """
 
 import sys
@@ -27,6 +28,11 @@ def show(what, answer):
     print(what, f"exception {answer.exception_code}" if answer.isError() else answer.registers, flush=True)
 
 
+def bits(what, answer, count):
+    text = "".join(str(int(bit)) for bit in answer.bits[:count])
+    print(what, f"exception {answer.exception_code}" if answer.isError() else text, flush=True)
+
+
 def main(transport, name):
     scanned = device(transport, name)
     scanned.scan()
@@ -49,6 +55,12 @@ def main(transport, name):
     show("refused", one.write_registers(105, [666], device_id=2))
     show("kept", one.read_holding_registers(105, count=1, device_id=2))
     show("coils", one.read_coils(0, count=1, device_id=2))
+    bits("inputs", one.read_discrete_inputs(20, count=9, device_id=3), 9)
+    one.write_coils(20, [True, False, True, True, False, False, False, False, True], device_id=3)
+    one.write_coil(22, False, device_id=3)
+    bits("switched", one.read_coils(20, count=9, device_id=3), 9)
+    bits("part", one.read_coils(23, count=2, device_id=3), 2)
+    bits("beyond", one.write_coils(28, [True, True], device_id=3), 2)
     show("largest", one.read_holding_registers(40000, count=98, device_id=1))
     print("end", flush=True)
 

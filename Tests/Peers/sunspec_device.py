@@ -5,7 +5,7 @@ delay and spoil answers.
 
 It prints `READY <port or tty>` and then obeys lines on standard input, one answer line each:
 
-    get UNIT MODEL POINT            the point's raw number (model 0: POINT is an address)
+    get UNIT MODEL POINT            the point's raw number (POINT may be an offset; with model 0 an address)
     set UNIT MODEL POINT NUMBER
     mode normal | silent UNIT | late MS COUNT | garbage COUNT | short COUNT | trickle
     exception UNIT CODE             refuse everything with this code; 0 ends it
@@ -47,7 +47,12 @@ VALUES = {
           "LNV": 2301, "V_SF": -1, "Hz": 49985, "Hz_SF": -3},
     702: {"WMaxRtg": 5000, "WMax": 5000, "W_SF": 1},
     704: {"WSetEna": 0, "WSetMod": 0, "WSet": 0, "WSetRvrt": 0, "WSetPct": 0, "WSetPctRvrt": 0, "WSetEnaRvrt": 0,
-          "WSetRvrtTms": 0, "WSetRvrtRem": 0, "WSet_SF": 1, "WSetPct_SF": 0},
+          "WSetRvrtTms": 0, "WSetRvrtRem": 0, "WSet_SF": 1, "WSetPct_SF": 0,
+          "PFWInjEna": 0, "PFWInjEnaRvrt": 0, "PFWInjRvrtTms": 0, "PFWInjRvrtRem": 0,
+          "PFWAbsEna": 0, "PFWAbsEnaRvrt": 0, "PFWAbsRvrtTms": 0, "PFWAbsRvrtRem": 0, "PF_SF": -2 & 0xFFFF,
+          "VarSetEna": 0, "VarSetMod": 0, "VarSetPri": 0, "VarSet": 0, "VarSetRvrt": 0, "VarSetPct": 0,
+          "VarSetPctRvrt": 0, "VarSetEnaRvrt": 0, "VarSetRvrtTms": 0, "VarSetRvrtRem": 0, "VarSet_SF": 0},
+    714: {"PrtAlrms": 0, "NPrt": 1, "DCA": 100, "DCW": 800, "DCA_SF": -1, "DCV_SF": -1, "DCW_SF": 0},
     713: {"WHRtg": 10000, "WHAvail": 5000, "SoC": 500, "SoH": 990, "Sta": 0, "WH_SF": 1, "Pct_SF": -1},
 }
 
@@ -70,6 +75,8 @@ def model_registers(model, values):
             registers += ABSENT[kind]
     # 704 carries groups of constants after its points.
     registers += [0] * (8 if model == 704 else 0)
+    # 714 tells of one port: DCA, DCV, DCW at 10, 11, 12.
+    registers += [0] * 10 + [100, 7512, 751] + [0] * 12 if model == 714 else []
     registers[0], registers[1] = model, len(registers) - 2
     return registers
 
@@ -90,6 +97,8 @@ class Device:
     def place(self, model, point):
         if model == 0:
             return int(point) - self.base, 1
+        if point.isdigit():
+            return self.starts[model] - self.base + int(point), 1
         for offset, definition in load(model):
             if definition["name"] == point:
                 return self.starts[model] - self.base + offset, definition["size"]

@@ -1,6 +1,7 @@
 """Prints the points of SunSpec models as pysunspec2 packages them: one line `model point offset type scale unit` each.
 
-The judge of the offsets in Sources/DeviceCodecs/SunSpecModels.swift. A missing scale or unit is `-`.
+After the fixed block come the points of the first group, once. The judge of the offsets in
+Sources/DeviceCodecs/SunSpecModels.swift. A missing scale or unit is `-`.
 """
 
 import json
@@ -23,10 +24,23 @@ def load(model):
     return placed
 
 
+def first_group(model, offset):
+    """The points of the model's first group, if it has one, as they stand behind the fixed block."""
+    with open(os.path.join(FOLDER, f"model_{model}.json"), encoding="utf-8") as file:
+        groups = json.load(file)["group"].get("groups", [])
+    placed = []
+    for point in groups[0].get("points", []) if groups else []:
+        placed.append((offset, point))
+        offset += point["size"]
+    return placed
+
+
 def main():
     for model in sys.argv[1:]:
         points = load(model)
-        offsets = {point["name"]: offset for offset, point in points}
+        points += first_group(model, points[-1][0] + points[-1][1]["size"])
+        # The fixed block's names win: scale factors stand there.
+        offsets = {point["name"]: offset for offset, point in reversed(points)}
         for offset, point in points:
             scale = offsets.get(point.get("sf"), "-")
             unit = point.get("units", "-").replace(" ", "_")
