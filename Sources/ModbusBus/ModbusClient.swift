@@ -9,7 +9,7 @@ import Quantities
 /// over TCP it reconnects without end. Recovery is the caller's: `reset()` after every error that ends the
 /// session.
 public struct ModbusClient: ~Copyable {
-    private let context: OpaquePointer
+    let context: OpaquePointer
     public let isSerial: Bool
     /// Longest wait for a whole answer, or for a connection.
     public let timeout: Duration
@@ -116,7 +116,7 @@ public struct ModbusClient: ~Copyable {
         if result != count { throw .badAnswer }
     }
 
-    private mutating func select(_ unit: UInt8) throws(ModbusError) {
+    mutating func select(_ unit: UInt8) throws(ModbusError) {
         guard isConnected else { throw .disconnected }
         if isSerial { modbus_flush(context) }
         if selectedUnit == unit { return }

@@ -18,13 +18,17 @@ public struct ModbusDeviceSettings: Sendable, Equatable {
 
 /// What the owner of a link asks a device for, in the order of rank where several are due at once.
 enum ModbusTask: Int, CaseIterable {
-    case scan, scale, measurement, readBack, rating, identity
+    /// Of an I/O module: its discrete inputs, and its coils as they stand.
+    case inputs, coils
+    case scan, scale, measurement, dcVoltage, readBack, rating, identity, reactive
 }
 
 /// Where a device's values are, after the scan.
 struct ModbusDevicePlan {
     var measurement: (place: SunSpecModelPlace, kind: SunSpecMeasurement)?
     var rating: (place: SunSpecModelPlace, kind: SunSpecRating)?
+    /// Where the measurement does not carry it.
+    var dcVoltage: (place: SunSpecModelPlace, kind: SunSpecDCVoltage)?
     var controls: SunSpecModelPlace?
     var common: SunSpecModelPlace?
 
@@ -37,6 +41,10 @@ struct ModbusDevicePlan {
             SunSpecMeasurement(modelID: id).flatMap { $0 == .meter || $0 == .meterFloat ? nil : $0 }
         }
         measurement = isMeter ? meter ?? der ?? inverter : der ?? inverter
+        if measurement?.kind == .der, !isMeter {
+            dcVoltage =
+                map.first { $0 == 714 ? .dcMeasurement : nil } ?? map.first(SunSpecDCVoltage.init(modelID:))
+        }
         rating = map.first { $0 == 702 ? .capacity : nil } ?? map.first(SunSpecRating.init(modelID:))
         controls = map.first(704).flatMap {
             Int($0.length) + 2 > SunSpecSetpointControl.scaleOffset ? $0 : nil
@@ -56,26 +64,43 @@ struct ModbusControlState {
     var notBefore = MonotonicTime(nanoseconds: 0)
 }
 
+/// What we have told a device about reactive power.
+struct ModbusReactiveState {
+    let control: SunSpecReactiveControl
+    /// The next write.
+    var step = 0
+    var isWritten = false
+    /// The last time that the setting had to be put right.
+    var correctedAt: MonotonicTime?
+}
+
 /// The state of one device; lives on the link's thread.
 final class ModbusDevice {
     enum Role {
-        case inverter(reversion: Duration)
+        case inverter(reversion: Duration, readsDCVoltage: Bool)
         case meter(SunSpecMeterSign)
+        case module(ModbusIOMap)
     }
 
     let settings: ModbusDeviceSettings
     let role: Role
+    /// `nil` = the device's own.
+    let reactiveSetting: SunSpecReactiveControl.Setting?
     private var setpoints: TripleBufferReader<Actuation>?
     private var inverterImages: TripleBufferWriter<InverterImage>?
     private var gridImages: TripleBufferWriter<GridImage>?
+    private var inputImages: TripleBufferWriter<DigitalInputImage>?
     var inverterImage = InverterImage()
     var gridImage = GridImage()
+    var inputImage = DigitalInputImage()
 
     var scan: SunSpecScan? = SunSpecScan()
     /// A base address was passed over because no answer came: the marker may be there all the same.
     var isScanDoubtful = false
     var plan: ModbusDevicePlan?
     var control: ModbusControlState?
+    var coils = ModbusCoilState()
+    var reactive: ModbusReactiveState?
     var rating: Watts?
     /// Adjacent readings differ in length, so that a late answer to one never fits the next.
     var isLongRead = false
@@ -90,19 +115,22 @@ final class ModbusDevice {
     var nextExceptionReport = MonotonicTime(nanoseconds: 0)
     var nextOverrideReport = MonotonicTime(nanoseconds: 0)
     var nextRefusalReport = MonotonicTime(nanoseconds: 0)
+    var nextReactiveReport = MonotonicTime(nanoseconds: 0)
     /// What the last scan said; it is told again only when it changes.
     var lastModelsReported: [SunSpecModelPlace]?
 
     init(
-        _ settings: ModbusDeviceSettings, reversion: Duration,
+        _ settings: ModbusDeviceSettings, reversion: Duration, readsDCVoltage: Bool,
+        reactive: SunSpecReactiveControl.Setting?,
         setpoints: consuming TripleBufferReader<Actuation>,
         images: consuming TripleBufferWriter<InverterImage>
     ) {
         self.settings = settings
-        role = .inverter(reversion: reversion)
+        role = .inverter(reversion: reversion, readsDCVoltage: readsDCVoltage)
+        reactiveSetting = reactive
         self.setpoints = consume setpoints
         inverterImages = consume images
-        due = ModbusTask.allCases.map { $0 == .scan ? MonotonicTime(nanoseconds: 0) : nil }
+        due = Self.firstTasks(role, at: MonotonicTime(nanoseconds: 0))
     }
 
     init(
@@ -111,14 +139,46 @@ final class ModbusDevice {
     ) {
         self.settings = settings
         role = .meter(sign)
+        reactiveSetting = nil
         gridImages = consume images
-        due = ModbusTask.allCases.map { $0 == .scan ? MonotonicTime(nanoseconds: 0) : nil }
+        due = Self.firstTasks(role, at: MonotonicTime(nanoseconds: 0))
+    }
+
+    init(
+        _ settings: ModbusDeviceSettings, map: ModbusIOMap,
+        actuations: consuming TripleBufferReader<Actuation>,
+        images: consuming TripleBufferWriter<DigitalInputImage>
+    ) {
+        self.settings = settings
+        role = .module(map)
+        reactiveSetting = nil
+        scan = nil
+        setpoints = consume actuations
+        inputImages = consume images
+        due = Self.firstTasks(role, at: MonotonicTime(nanoseconds: 0))
+    }
+
+    /// A module needs no scan.
+    private static func firstTasks(_ role: Role, at time: MonotonicTime) -> [MonotonicTime?] {
+        ModbusTask.allCases.map { task in
+            switch (role, task) {
+            case (.module, .inputs), (.module, .coils), (.inverter, .scan), (.meter, .scan): time
+            case (.module, _), (.inverter, _), (.meter, _): nil
+            }
+        }
     }
 
     var isMeter: Bool {
         switch role {
-        case .inverter: false
+        case .inverter, .module: false
         case .meter: true
+        }
+    }
+
+    var isModule: Bool {
+        switch role {
+        case .inverter, .meter: false
+        case .module: true
         }
     }
 
@@ -126,13 +186,19 @@ final class ModbusDevice {
 
     /// The power that is asked for now: the newest actuation's, or zero once it has expired.
     func setpoint(at now: MonotonicTime) -> Watts {
+        actuation.setpoint(at: now)
+    }
+
+    /// The newest, which may have expired.
+    var actuation: Actuation {
         setpoints?.update()
-        return setpoints?.latest.pointee.setpoint(at: now) ?? .zero
+        return setpoints?.latest.pointee ?? .safe
     }
 
     func publish() {
         inverterImages?.publish(inverterImage)
         gridImages?.publish(gridImage)
+        inputImages?.publish(inputImage)
     }
 
     /// Says that the device cannot give what is needed of it.
@@ -169,11 +235,20 @@ final class ModbusDevice {
 
     /// What we knew of the device no longer counts: scan it, before anything else.
     func forget(at time: MonotonicTime) {
+        due = Self.firstTasks(role, at: time)
+        forgetWritten()
+        if case .module = role { return }
         scan = SunSpecScan()
         isScanDoubtful = false
         plan = nil
         control = nil
-        for task in ModbusTask.allCases { due[task.rawValue] = task == .scan ? time : nil }
+        reactive = nil
+    }
+
+    /// What stands in the device is not known any more: it is written anew.
+    func forgetWritten() {
+        control?.written = nil
+        coils.written = nil
     }
 
     // MARK: Health

@@ -5,8 +5,17 @@ import Quantities
 
 /// Setpoints: what is written, and when.
 extension ModbusLinkOwner {
+    /// What the device is to do now: a setpoint, or coils.
+    func serve(_ device: ModbusDevice, tick: MonotonicTime) {
+        switch device.role {
+        case .inverter: serveSetpoint(device, tick: tick)
+        case .module(let map): serveCoils(device, map, tick: tick)
+        case .meter: break
+        }
+    }
+
     /// Writes the device's setpoint where it changed, expired, or is to be refreshed.
-    func serveSetpoint(_ device: ModbusDevice, tick: MonotonicTime) {
+    private func serveSetpoint(_ device: ModbusDevice, tick: MonotonicTime) {
         let now = MonotonicTime.now()
         guard let control = device.control, now >= control.notBefore, now >= device.notBefore else { return }
         let wanted = encode(device.setpoint(at: now), control, device)
@@ -75,6 +84,11 @@ extension ModbusLinkOwner {
         let now = MonotonicTime.now()
         device.control?.written = value
         device.control?.writtenAt = now
+        countWrite(since: tick, at: now)
+    }
+
+    /// One more acknowledged write, begun in the slot of `tick`.
+    func countWrite(since tick: MonotonicTime, at now: MonotonicTime) {
         status.writeCount.add(1, ordering: .relaxed)
         let delay = (now - tick).nanoseconds
         if delay > status.writeDelay.load(ordering: .relaxed) {

@@ -3,10 +3,10 @@ import LinuxIO
 import Plant
 import Quantities
 
-/// One thread's work for one link (a TCP endpoint or a serial line) and its devices: setpoints first, then
-/// readings.
+/// One thread's work for one link (a TCP endpoint or a serial line) and its devices: setpoints and coils
+/// first, then readings.
 ///
-/// It wakes on the grid `epoch + k · period + offset`, looks at each inverter's newest actuation, writes what
+/// It wakes on the grid `epoch + k · period + offset`, looks at each device's newest actuation, writes what
 /// changed or is to be refreshed, and then reads what is due, one transaction at a time; a write waits for
 /// one transaction at most. A reading's time is the instant just before its request. A failed reading
 /// publishes nothing: the last sample ages, and its users find it stale. An expired actuation is written as
@@ -42,6 +42,7 @@ public final class ModbusLinkOwner {
     var client: ModbusClient
     var devices: [ModbusDevice] = []
     let registers = UnsafeMutableBufferPointer<UInt16>.allocate(capacity: 125)
+    let bits = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64)
 
     private var nextTick = MonotonicTime(nanoseconds: 0)
     /// Serial: nothing is sent before; a late answer may still come.
@@ -59,20 +60,30 @@ public final class ModbusLinkOwner {
         self.settings = settings
         self.stop = stop
         registers.initialize(repeating: 0)
+        bits.initialize(repeating: 0)
     }
 
-    deinit { registers.deallocate() }
+    deinit {
+        registers.deallocate()
+        bits.deallocate()
+    }
 
     /// Adds an inverter; before `run`.
     ///
     /// - Parameter reversion: after this time without a rewrite the device goes to zero by itself; whole
     ///   seconds.
+    /// - Parameter readsDCVoltage: also where it costs a reading of its own; who drives contactors needs it.
+    /// - Parameter reactive: what it is told about reactive power; `nil` = nothing, its own setting holds.
     public func addInverter(
-        _ device: ModbusDeviceSettings, reversion: Duration,
+        _ device: ModbusDeviceSettings, reversion: Duration, readsDCVoltage: Bool = false,
+        reactive: SunSpecReactiveControl.Setting? = nil,
         setpoints: consuming TripleBufferReader<Actuation>,
         images: consuming TripleBufferWriter<InverterImage>
     ) {
-        devices.append(ModbusDevice(device, reversion: reversion, setpoints: setpoints, images: images))
+        devices.append(
+            ModbusDevice(
+                device, reversion: reversion, readsDCVoltage: readsDCVoltage, reactive: reactive,
+                setpoints: setpoints, images: images))
     }
 
     /// Adds a meter, or an inverter that serves as one; before `run`.
@@ -83,9 +94,20 @@ public final class ModbusLinkOwner {
         devices.append(ModbusDevice(device, sign: sign, images: images))
     }
 
+    /// Adds an I/O module; before `run`. Its coils are written each `poll`: its own watchdog is to open them
+    /// when that ends.
+    public func addModule(
+        _ device: ModbusDeviceSettings, map: ModbusIOMap,
+        actuations: consuming TripleBufferReader<Actuation>,
+        images: consuming TripleBufferWriter<DigitalInputImage>
+    ) {
+        devices.append(ModbusDevice(device, map: map, actuations: actuations, images: images))
+    }
+
     // MARK: The thread's loop
 
-    /// Works until the stop flag is raised; then writes zero to every inverter it drives, and closes.
+    /// Works until the stop flag is raised; then writes zero to every inverter it drives, opens every coil,
+    /// and closes.
     public func run() {
         while !stop.isRaised {
             sleepUntilTick()
@@ -116,9 +138,12 @@ public final class ModbusLinkOwner {
     /// One slot of the grid.
     private func work(tick: MonotonicTime) {
         guard isSessionReady(at: MonotonicTime.now()) else { return }
-        for device in devices {
-            serveSetpoint(device, tick: tick)
-            if !canTransact { return }
+        // A device that failed must not keep the others from what they are told.
+        for hasFailed in [false, true] {
+            for device in devices where (device.failures > 0) == hasFailed {
+                serve(device, tick: tick)
+                if !canTransact { return }
+            }
         }
         // What falls due within half a slot is due: a wake-up's jitter must not move a reading to the next.
         let slack = Duration.nanoseconds(settings.period.nanoseconds / 2)
@@ -139,13 +164,23 @@ public final class ModbusLinkOwner {
     }
 
     private func shutDown() {
-        for device in devices where device.control != nil {
-            if let until = quietUntil { until.sleep() }
-            if isSessionReady(at: MonotonicTime.now()) { writeZero(device) }
-            beat()
-        }
+        // Power goes before the contactors open.
+        for device in devices where device.control != nil { atEnd(device) }
+        for device in devices where device.isModule { atEnd(device) }
         client.disconnect()
         status.up.store(false, ordering: .relaxed)
+    }
+
+    private func atEnd(_ device: ModbusDevice) {
+        if let until = quietUntil { until.sleep() }
+        if isSessionReady(at: MonotonicTime.now()) {
+            switch device.role {
+            case .inverter: writeZero(device)
+            case .module(let map): openCoils(device, map)
+            case .meter: break
+            }
+        }
+        beat()
     }
 
     func beat() { status.beats.add(1, ordering: .relaxed) }
@@ -267,11 +302,11 @@ public final class ModbusLinkOwner {
         let now = MonotonicTime.now()
         if client.isSerial && !error.forgetsDevice {
             quietUntil = now + timeout
-            device.control?.written = nil
+            device.forgetWritten()
         } else {
             client.disconnect()
             for other in devices {
-                other.control?.written = nil
+                other.forgetWritten()
                 if error.forgetsDevice { other.forget(at: now) }
             }
             if error.forgetsDevice { connectNotBefore = now + .milliseconds(250) }

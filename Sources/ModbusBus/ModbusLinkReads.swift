@@ -11,12 +11,16 @@ extension ModbusLinkOwner {
 
     func perform(_ task: ModbusTask, _ device: ModbusDevice) {
         switch task {
+        case .inputs: readInputs(device)
+        case .coils: readCoils(device)
         case .scan: stepScan(device)
         case .scale: readScale(device)
         case .measurement: readMeasurement(device)
+        case .dcVoltage: readDCVoltage(device)
         case .readBack: readBack(device)
         case .rating: readRating(device)
         case .identity: readIdentity(device)
+        case .reactive: stepReactive(device)
         }
     }
 
@@ -123,7 +127,7 @@ extension ModbusLinkOwner {
     /// `WSet_SF`; with it the device can be driven, and only then is it read.
     private func readScale(_ device: ModbusDevice) {
         guard let place = device.plan?.controls else { return device.setDue(.scale, nil) }
-        let answer = readModel(device, place, SunSpecSetpointControl.registerCount)
+        let answer = readModel(device, place, controlCount(of: device))
         let now = MonotonicTime.now()
         guard device.plan != nil else { return }
         guard let (block, _) = answer else { return device.setDue(.scale, now + .milliseconds(500)) }
@@ -131,13 +135,17 @@ extension ModbusLinkOwner {
         let scale = SunSpecSetpointControl.scale(in: block)
         guard let scale, let encoding = encoding(device, scale) else { return notControllable(device, now) }
         device.control = ModbusControlState(place: place, encoding: encoding)
+        prepareReactive(device, block)
         device.setDue(.measurement, now)
+        if case .inverter(_, readsDCVoltage: true) = device.role, device.plan?.dcVoltage != nil {
+            device.setDue(.dcVoltage, now)
+        }
     }
 
     private func encoding(_ device: ModbusDevice, _ scale: SunSpecScale) -> SunSpecSetpointControl? {
         switch device.role {
-        case .meter: return nil
-        case .inverter(let reversion):
+        case .meter, .module: return nil
+        case .inverter(let reversion, _):
             // A reversion outside 1 s … 2³¹ s leaves the device without its dead-man timer: then it is not
             // driven.
             return try? SunSpecSetpointControl(scale: scale, reversion: reversion)
@@ -152,18 +160,30 @@ extension ModbusLinkOwner {
         let count = kind.registerCount + (device.isLongRead ? 1 : 0)
         guard let (block, time) = readModel(device, place, count) else { return }
         switch device.role {
-        case .inverter: kind.decode(block, at: time, into: &device.inverterImage)
+        case .inverter:
+            let dcVoltage = device.inverterImage.dcVoltage
+            kind.decode(block, at: time, into: &device.inverterImage)
+            if device.plan?.dcVoltage != nil { device.inverterImage.dcVoltage = dcVoltage }
         case .meter(let sign): kind.decode(block, sign: sign, at: time, into: &device.gridImage)
+        case .module: return
         }
+        device.publish()
+    }
+
+    private func readDCVoltage(_ device: ModbusDevice) {
+        guard let (place, kind) = device.plan?.dcVoltage else { return device.setDue(.dcVoltage, nil) }
+        device.repeatTask(.dcVoltage, every: device.settings.poll, at: MonotonicTime.now())
+        guard let (block, time) = readModel(device, place, kind.registerCount) else { return }
+        device.inverterImage.dcVoltage = kind.decode(block, at: time)
         device.publish()
     }
 
     private func readBack(_ device: ModbusDevice) {
         device.repeatTask(.readBack, every: Self.readBackInterval, at: MonotonicTime.now())
         guard let control = device.control, control.written != nil else { return }
-        let count = SunSpecSetpointControl.registerCount
-        guard let (block, _) = readModel(device, control.place, count) else { return }
+        guard let (block, _) = readModel(device, control.place, controlCount(of: device)) else { return }
         checkReadBack(device, block)
+        checkReactive(device, block)
     }
 
     /// The nameplate hardly changes, but its reading has an age like every other.

@@ -47,6 +47,18 @@ public struct ModbusReport: Sendable, BitwiseCopyable {
         case setpointOverridden(expected: Watts, found: Watts)
         /// The setpoint does not fit the device's registers; zero is written in its place.
         case setpointRefused(Watts)
+        /// The module does not know function 15: its coils are written one by one with function 5.
+        case coilsOneByOne
+        /// A read-back shows other levels than ours; bit 0 is the coil at `first`.
+        case coilsOverridden(first: UInt16, expected: UInt64, found: UInt64)
+        /// Reactive power is set as it was asked for.
+        case reactiveTaken
+        /// The device cannot be told what is asked for: its own setting holds.
+        case reactiveUnsupported
+        /// The device refused it; it is asked again in a minute.
+        case reactiveRefused(code: UInt8, address: UInt16)
+        /// A read-back shows another setting.
+        case reactiveOverridden
         /// The answer is of another model than asked for: the device is scanned anew.
         case mapChanged
     }

@@ -2,9 +2,9 @@ import Glibc
 import LinuxIO
 import Quantities
 
-/// A Modbus server for simulated devices: register blocks of one or more units, over TCP or an open serial
-/// descriptor. It does its work inside `poll`, on the caller's thread; requests to unknown units get no
-/// answer.
+/// A Modbus server for simulated devices: registers, coils and discrete inputs of one or more units, over TCP
+/// or an open serial descriptor. It does its work inside `poll`, on the caller's thread; requests to unknown
+/// units get no answer.
 public struct ModbusServer: ~Copyable {
     private final class Connection {
         let descriptor: FileDescriptor
@@ -46,12 +46,8 @@ public struct ModbusServer: ~Copyable {
     ///
     /// - Parameter start: protocol address (zero-based), for example 40000.
     public mutating func addBlock(unit: UInt8, start: UInt16, registers: [UInt16]) {
-        let block = ModbusServedUnit.Block(start: Int(start), registers: registers)
-        guard let index = index(of: unit) else {
-            units.append(ModbusServedUnit(id: unit, blocks: [block]))
-            return
-        }
-        units[index].blocks.append(block)
+        let index = makeUnit(unit)
+        units[index].blocks.append(ModbusServedUnit.Block(start: Int(start), values: registers))
     }
 
     /// Sets registers of a unit.
@@ -59,18 +55,50 @@ public struct ModbusServer: ~Copyable {
     /// - Returns: `false` where they do not all lie in one block; then nothing is changed.
     @discardableResult
     public mutating func set(_ values: [UInt16], unit: UInt8, at address: UInt16) -> Bool {
-        guard let index = index(of: unit),
-            let (block, offset) = units[index].place(Int(address), values.count)
-        else { return false }
-        units[index].blocks[block].registers.replaceSubrange(offset..<(offset + values.count), with: values)
-        return true
+        guard let index = index(of: unit) else { return false }
+        return ModbusServedUnit.put(values, at: Int(address), in: &units[index].blocks)
     }
 
     /// Registers of a unit as they stand; `nil` where they do not all lie in one block.
     public func registers(unit: UInt8, at address: UInt16, count: Int) -> [UInt16]? {
-        guard let index = index(of: unit), let (block, offset) = units[index].place(Int(address), count)
-        else { return nil }
-        return Array(units[index].blocks[block].registers[offset..<(offset + count)])
+        index(of: unit).flatMap { ModbusServedUnit.get(units[$0].blocks, at: Int(address), count: count) }
+    }
+
+    // MARK: Bits
+
+    /// Adds a run of coils or discrete inputs to a unit. One without any refuses their functions.
+    public mutating func addBits(_ table: ModbusBitTable, unit: UInt8, start: UInt16, _ bits: [Bool]) {
+        let index = makeUnit(unit)
+        let block = ModbusServedUnit.Block(start: Int(start), values: bits)
+        switch table {
+        case .coils: units[index].coils.append(block)
+        case .discreteInputs: units[index].discreteInputs.append(block)
+        }
+    }
+
+    /// Sets coils or discrete inputs of a unit.
+    ///
+    /// - Returns: `false` where they do not all lie in one run; then nothing is changed.
+    @discardableResult
+    public mutating func setBits(
+        _ table: ModbusBitTable, unit: UInt8, at address: UInt16, _ bits: [Bool]
+    ) -> Bool {
+        guard let index = index(of: unit) else { return false }
+        switch table {
+        case .coils: return ModbusServedUnit.put(bits, at: Int(address), in: &units[index].coils)
+        case .discreteInputs:
+            return ModbusServedUnit.put(bits, at: Int(address), in: &units[index].discreteInputs)
+        }
+    }
+
+    /// Coils or discrete inputs of a unit as they stand; `nil` where they do not all lie in one run.
+    public func bits(_ table: ModbusBitTable, unit: UInt8, at address: UInt16, count: Int) -> [Bool]? {
+        guard let index = index(of: unit) else { return nil }
+        switch table {
+        case .coils: return ModbusServedUnit.get(units[index].coils, at: Int(address), count: count)
+        case .discreteInputs:
+            return ModbusServedUnit.get(units[index].discreteInputs, at: Int(address), count: count)
+        }
     }
 
     /// Makes a unit answer, keep silent or refuse from now on.
@@ -79,6 +107,12 @@ public struct ModbusServer: ~Copyable {
     }
 
     private func index(of unit: UInt8) -> Int? { units.firstIndex { $0.id == unit } }
+
+    private mutating func makeUnit(_ id: UInt8) -> Int {
+        if let index = index(of: id) { return index }
+        units.append(ModbusServedUnit(id: id))
+        return units.count - 1
+    }
 
     // MARK: Serving
 

@@ -173,6 +173,30 @@ private let short = Duration.milliseconds(500)
     }
 
     // swift-format-ignore
+    static let dcModels: [(models: String, volts: Double?, why: Comment)] = [
+        ("1,103,701,704",     765.0, "701 says nothing of it, 103 does"),
+        ("1,103,701,714,704", 751.2, "714 is the newer one"),
+        ("1,701,704",         nil,   "nobody tells"),
+    ]
+
+    @Test(arguments: dcModels)
+    func `tells the voltage of its DC side to who drives contactors`(
+        models: String, volts: Double?, why: Comment
+    ) throws {
+        let peer = try Peer("sunspec_device.py", ["tcp", "--models", models])
+        let link = try Link.tcp(peer)
+        let inverter = link.addInverter(readsDCVoltage: true)
+        link.start()
+        defer { link.finish() }
+        let goal = link.owner.status.transactions + 40
+        try eventually(why) {
+            inverter.image.frequency.fresh(at: .now(), within: short) == Hertz(49.985)
+                && inverter.image.dcVoltage.fresh(at: .now(), within: short) == volts.map { Volts($0) }
+                && link.owner.status.transactions >= goal
+        }
+    }
+
+    // swift-format-ignore
     static let meters: [(models: String, sign: SunSpecMeterSign, power: Double, why: Comment)] = [
         ("1,203", .load,        25_000, "the meter counts what the site draws"),
         ("1,203", .generation, -25_000, "the meter counts what the site injects"),

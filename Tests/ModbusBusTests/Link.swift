@@ -43,6 +43,32 @@ final class Link {
         }
     }
 
+    /// One I/O module's ends.
+    final class Module {
+        fileprivate let actuations = TripleBuffer<Actuation>(.safe)
+        fileprivate let images = TripleBuffer<DigitalInputImage>(DigitalInputImage())
+        fileprivate var writer: TripleBufferWriter<Actuation>
+        fileprivate var reader: TripleBufferReader<DigitalInputImage>
+
+        fileprivate init() {
+            writer = actuations.writer()
+            reader = images.reader()
+        }
+
+        var image: DigitalInputImage {
+            reader.update()
+            return reader.latest.pointee
+        }
+
+        func ask(main: Bool, precharge: Bool, permit: Bool, for time: Duration) {
+            let now = MonotonicTime.now()
+            writer.publish(
+                Actuation(
+                    setpoint: .zero, expires: now + time, isContactorPermitted: permit,
+                    closesMainContactor: main, closesPrechargeContactor: precharge, cycle: 1))
+        }
+    }
+
     let owner: ModbusLinkOwner
     private let stop = StopFlag()
     private var thread: pthread_t?
@@ -65,11 +91,15 @@ final class Link {
         try Link(.serial(device: name, baud: 115_200, parity: .none, stopBits: 1), timeout: timeout)
     }
 
-    func addInverter(unit: UInt8 = 1, reversion: Duration = .seconds(3)) -> Inverter {
+    func addInverter(
+        unit: UInt8 = 1, reversion: Duration = .seconds(3), readsDCVoltage: Bool = false,
+        reactive: SunSpecReactiveControl.Setting? = nil
+    ) -> Inverter {
         let inverter = Inverter()
         kept.append(inverter)
         owner.addInverter(
             ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), reversion: reversion,
+            readsDCVoltage: readsDCVoltage, reactive: reactive,
             setpoints: inverter.actuations.reader(), images: inverter.images.writer())
         return inverter
     }
@@ -81,6 +111,17 @@ final class Link {
             ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), sign: sign,
             images: meter.images.writer())
         return meter
+    }
+
+    func addModule(
+        unit: UInt8 = 1, map: ModbusIOMap, poll: Duration = .milliseconds(40)
+    ) -> Module {
+        let module = Module()
+        kept.append(module)
+        owner.addModule(
+            ModbusDeviceSettings(unitID: unit, poll: poll), map: map,
+            actuations: module.actuations.reader(), images: module.images.writer())
+        return module
     }
 
     func start() {

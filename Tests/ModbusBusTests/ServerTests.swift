@@ -19,6 +19,8 @@ import Testing
     static func lines(_ server: inout ModbusServer, _ arguments: [String]) throws -> [String] {
         server.addBlock(unit: 1, start: 40_000, registers: map)
         server.addBlock(unit: 2, start: 100, registers: Array(0..<10))
+        server.addBits(.coils, unit: 3, start: 20, [Bool](repeating: false, count: 9))
+        server.addBits(.discreteInputs, unit: 3, start: 20, (0..<9).map { $0 == 0 || $0 == 8 })
         let peer = try Peer("modbus_client.py", arguments, isServer: false)
         while peer.isRunning {
             server.poll(timeout: .milliseconds(20)) { $0.values == [666] ? 4 : nil }
@@ -30,6 +32,7 @@ import Testing
         "scan [1, 120]", "maker Ballast", "rating 50000.0", "read [0, 1, 2]", "input [1]",
         "written [7, 8, 9]",
         "gap exception 2", "refused exception 4", "kept [5]", "coils exception 1",
+        "inputs 100000001", "switched 100100001", "part 10", "beyond exception 2",
     ]
 
     static func check(_ lines: [String]) {
