@@ -10,20 +10,19 @@ import Quantities
 public struct CANBusOwner: ~Copyable, Sendable {
     /// Longest stay in the kernel; the heartbeat's bound is twice this.
     public static let turnLimit = Duration.milliseconds(50)
-    static let keepAlivePeriod = Duration.seconds(1)
 
     /// Readable from any thread.
     public let status: CANBusStatus
 
     private let address: CANAddress
-    private var battery: PylontechLowVoltage
+    private var battery: CANBattery
     private var images: TripleBufferWriter<BatteryImage>
     private var actuations: TripleBufferReader<Actuation>
     private var reporter: CANBusReporter
     private var transport: CANTransport?
     private var backOff = BackOff()
     private var isLinkUp = false
-    private var nextKeepAlive = MonotonicTime(nanoseconds: 0)
+    private var schedule: SendSchedule
     private var seen = Tallies()
 
     /// What the transport had counted when we last looked.
@@ -33,13 +32,14 @@ public struct CANBusOwner: ~Copyable, Sendable {
     }
 
     public init(
-        address: CANAddress, battery: PylontechLowVoltage,
+        address: CANAddress, battery: CANBattery,
         images: consuming TripleBufferWriter<BatteryImage>,
         actuations: consuming TripleBufferReader<Actuation>,
         report: RingBuffer<CANBusReport>, status: CANBusStatus = CANBusStatus()
     ) {
         self.address = address
         self.battery = battery
+        schedule = SendSchedule(battery.sends)
         self.images = images
         self.actuations = actuations
         self.status = status
@@ -89,8 +89,8 @@ public struct CANBusOwner: ~Copyable, Sendable {
         noteLink(link.isUp)
         var isNew = false
         // The link may fail after frames have come; what came is published all the same.
-        defer { if isNew { images.publish(battery.image) } }
-        try link.receive(timeout: limit) { frame in if accept(frame) { isNew = true } }
+        defer { if isNew { images.publish(battery.image(at: MonotonicTime.now())) } }
+        try link.receive(timeout: untilNextSend(limit)) { frame in if accept(frame) { isNew = true } }
         noteLink(link.isUp)
         if link.isUp { try keepAlive(&link) }
     }
@@ -119,17 +119,25 @@ public struct CANBusOwner: ~Copyable, Sendable {
         return false
     }
 
+    /// Not longer than until a frame of ours is due.
+    private func untilNextSend(_ limit: Duration) -> Duration {
+        guard isLinkUp, let wait = schedule.wait(from: MonotonicTime.now()) else { return limit }
+        return min(limit, wait)
+    }
+
     private mutating func keepAlive(_ link: inout CANTransport) throws(CANError) {
         let now = MonotonicTime.now()
         actuations.update()
-        guard now >= nextKeepAlive, now <= actuations.latest.pointee.expires else { return }
-        nextKeepAlive = now + Self.keepAlivePeriod
-        do throws(CANError) {
-            try link.send(PylontechLowVoltage.keepAlive())
-            status.addKeepAlive()
-        } catch {
-            if error.endsSession { throw error }
-            reporter.report(.keepAliveNotSent(error), at: now)
+        let actuation = actuations.latest.pointee
+        for index in 0..<schedule.count {
+            guard let frame = schedule.take(index, actuation, at: now) else { continue }
+            do throws(CANError) {
+                try link.send(frame)
+                status.addKeepAlive()
+            } catch {
+                if error.endsSession { throw error }
+                reporter.report(.keepAliveNotSent(error), at: now)
+            }
         }
     }
 
@@ -138,8 +146,9 @@ public struct CANBusOwner: ~Copyable, Sendable {
         isLinkUp = isUp
         status.setLink(up: isUp)
         if isUp {
-            nextKeepAlive = MonotonicTime.now()
-            reporter.report(.linkUp, at: nextKeepAlive)
+            let now = MonotonicTime.now()
+            schedule.restart(at: now)
+            reporter.report(.linkUp, at: now)
         }
     }
 

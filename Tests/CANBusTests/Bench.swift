@@ -19,14 +19,14 @@ struct Bench: ~Copyable {
     private let imageStore: TripleBuffer<BatteryImage>
     private let actuationStore: TripleBuffer<Actuation>
 
-    init(_ address: CANAddress) {
+    init(_ address: CANAddress, battery: CANBattery = .pylontech(PylontechLowVoltage())) {
         imageStore = TripleBuffer(BatteryImage())
         actuationStore = TripleBuffer(Actuation.safe)
         reports = RingBuffer(capacity: 256, filler: CANBusReport.filler)
         images = imageStore.reader()
         actuations = actuationStore.writer()
         owner = CANBusOwner(
-            address: address, battery: PylontechLowVoltage(), images: imageStore.writer(),
+            address: address, battery: battery, images: imageStore.writer(),
             actuations: actuationStore.reader(), report: reports)
     }
 
@@ -34,10 +34,11 @@ struct Bench: ~Copyable {
     var status: CANBusStatus { owner.status }
 
     /// Lets the BMS hear from us.
-    mutating func permit(for time: Duration = .seconds(60)) {
+    mutating func permit(for time: Duration = .seconds(60), contactors: Bool = true) {
         actuations.publish(
             Actuation(
-                setpoint: .zero, expires: MonotonicTime.now() + time, isContactorPermitted: true, cycle: 1))
+                setpoint: .zero, expires: MonotonicTime.now() + time, isContactorPermitted: contactors,
+                cycle: 1))
     }
 
     /// Goes round until `condition` holds; says whether it ever did.

@@ -1,0 +1,76 @@
+import BatteryProfiles
+import DeviceCodecs
+import Plant
+import Quantities
+
+/// The battery on a bus: what reads its frames, and what it wants to hear.
+public enum CANBattery: Sendable {
+    /// The decoder that is built in.
+    case pylontech(PylontechLowVoltage)
+    case profile(ProfiledBattery)
+
+    mutating func accept(_ frame: CANFrame, at time: MonotonicTime) -> PylontechLowVoltage.Outcome {
+        switch consume self {
+        case .pylontech(var battery):
+            let outcome = battery.accept(frame, at: time)
+            self = .pylontech(battery)
+            return outcome
+        case .profile(var battery):
+            let outcome = battery.accept(frame, at: time)
+            self = .profile(battery)
+            return outcome
+        }
+    }
+
+    func image(at now: MonotonicTime) -> BatteryImage {
+        switch self {
+        case .pylontech(let battery): battery.image
+        case .profile(let battery): battery.image(at: now)
+        }
+    }
+
+    /// Frames that keep it awake and tell it what it may do.
+    var sends: [ProfileSend] {
+        switch self {
+        case .pylontech:
+            [ProfileSend(frame: PylontechLowVoltage.keepAlive(), period: .seconds(1), condition: .alive)]
+        case .profile(let battery): battery.sends
+        }
+    }
+}
+
+/// When each frame is sent next: on a fixed rhythm, so that a battery that judges our spacing is content.
+struct SendSchedule: Sendable {
+    private let sends: [ProfileSend]
+    private var next: [MonotonicTime]
+
+    init(_ sends: [ProfileSend]) {
+        self.sends = sends
+        next = [MonotonicTime](repeating: MonotonicTime(nanoseconds: 0), count: sends.count)
+    }
+
+    var count: Int { sends.count }
+
+    /// Begins anew: all are due.
+    mutating func restart(at now: MonotonicTime) {
+        for index in next.indices { next[index] = now }
+    }
+
+    /// How long nothing is due.
+    func wait(from now: MonotonicTime) -> Duration? {
+        var earliest: MonotonicTime?
+        for time in next where earliest.map({ time < $0 }) ?? true { earliest = time }
+        return earliest.map { $0 > now ? $0 - now : .zero }
+    }
+
+    /// The frame if it is to be sent now. Whether it is sent or not, its time moves on: frames that exclude
+    /// each other keep one rhythm.
+    mutating func take(_ index: Int, _ actuation: Actuation, at now: MonotonicTime) -> CANFrame? {
+        guard now >= next[index] else { return nil }
+        let send = sends[index]
+        next[index] = next[index] + send.period
+        // Missed by a whole period or more: no burst.
+        if next[index] <= now { next[index] = now + send.period }
+        return send.isDue(actuation, at: now) ? send.frame : nil
+    }
+}
