@@ -39,10 +39,13 @@ public struct LogRecord: Sendable {
 /// The systemd journal where there is one; readable lines on standard error otherwise.
 public struct Journal: Sendable {
     public let isConnected: Bool
+    /// The `MESSAGE_ID` of each event, by the value of its field `BALLAST_EVENT`.
+    private let messageIDs: [String: String]
 
     /// Looks once whether standard error leads to the journal, as systemd says in `JOURNAL_STREAM`: a daemon
     /// started by hand speaks to the person who started it.
-    public init() {
+    public init(messageIDs: [String: String] = [:]) {
+        self.messageIDs = messageIDs
         var status = stat()
         guard let stream = getenv("JOURNAL_STREAM"), fstat(2, &status) == 0 else {
             isConnected = false
@@ -71,6 +74,11 @@ public struct Journal: Sendable {
     ) -> Bool {
         var entries = ["MESSAGE=\(record.text)", "PRIORITY=\(record.priority.rawValue)"]
         entries += record.fields.map { "\($0.name)=\($0.value)" }
+        if let event = record.fields.first(where: { $0.name == "BALLAST_EVENT" })?.value,
+            let identifier = messageIDs[event]
+        {
+            entries.append("MESSAGE_ID=\(identifier)")
+        }
         var bytes: [UInt8] = []
         var ends: [Int] = []
         for entry in entries {

@@ -1,7 +1,7 @@
 import LinuxIO
 
-/// The latched trips of every unit, and whether an operator has stopped the site, as they stand on disk.
-/// A restart is neither a reset nor a resume.
+/// The latched trips of every unit, and what an operator has taken out of service, the site or units, as they
+/// stand on disk. A restart is neither a reset nor a resume.
 public struct LatchRecord: Sendable, Equatable {
     public struct Entry: Sendable, Equatable {
         public var unit: String
@@ -17,7 +17,24 @@ public struct LatchRecord: Sendable, Equatable {
         }
     }
 
+    /// A unit that an operator has taken out for a time.
+    public struct Absence: Sendable, Equatable {
+        public enum Kind: String, Sendable { case maintenance, standby }
+
+        public var unit: String
+        public var kind: Kind
+        /// Seconds since 1970-01-01 00:00 UTC.
+        public var end: Int64
+
+        public init(unit: String, kind: Kind, end: Int64) {
+            self.unit = unit
+            self.kind = kind
+            self.end = end
+        }
+    }
+
     public var entries: [Entry]
+    public var absences: [Absence]
     /// Somebody has taken the site out of service, and nobody has let it run again.
     public var isStopped: Bool
 
@@ -42,6 +59,9 @@ public struct LatchRecord: Sendable, Equatable {
             let first = entry.firstOut.map { String($0) } ?? "-"
             text += "unit \(entry.unit) trips \(String(entry.trips, radix: 16)) first \(first)\n"
         }
+        for absence in absences {
+            text += "absent \(absence.unit) \(absence.kind.rawValue) until \(absence.end)\n"
+        }
         return Array((text + "checksum \(Self.checksum(text))\n").utf8)
     }
 
@@ -59,8 +79,9 @@ public struct LatchRecord: Sendable, Equatable {
         return .read(record)
     }
 
-    public init(entries: [Entry], isStopped: Bool = false) {
+    public init(entries: [Entry], isStopped: Bool = false, absences: [Absence] = []) {
         self.entries = entries
+        self.absences = absences
         self.isStopped = isStopped
     }
 
@@ -72,8 +93,13 @@ public struct LatchRecord: Sendable, Equatable {
         let text = lines.joined(separator: "\n") + "\n"
         guard checksum == "checksum \(Self.checksum(text))" else { return nil }
         entries = []
+        absences = []
         isStopped = lines.count > 1 && lines[1] == Self.stoppedLine
         for line in lines.dropFirst(isStopped ? 2 : 1) {
+            if let absence = Absence(line: line) {
+                absences.append(absence)
+                continue
+            }
             guard let entry = Entry(line: line) else { return nil }
             entries.append(entry)
         }
@@ -84,6 +110,16 @@ public struct LatchRecord: Sendable, Equatable {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return String(hash, radix: 16)
+    }
+}
+
+extension LatchRecord.Absence {
+    fileprivate init?(line: Substring) {
+        let words = line.split(separator: " ")
+        guard words.count == 5, words[0] == "absent", words[3] == "until",
+            let kind = Kind(rawValue: String(words[2])), let end = Int64(words[4])
+        else { return nil }
+        self.init(unit: String(words[1]), kind: kind, end: end)
     }
 }
 
