@@ -24,6 +24,7 @@ struct InverterRegisters {
         controls.set(54, scale: -1)
         controls.set(55, scale: 0)
         controls.set(56, scale: -2)
+        InverterReactive.prepare(&controls)
     }
 
     /// Everything from the marker to the end model.
@@ -43,6 +44,21 @@ struct InverterRegisters {
         power.value.magnitude / (Self.lineVoltage * Self.nominalRootThree)
     }
 
+    private func reactive(_ inverter: InverterModel) -> VoltAmperesReactive {
+        InverterReactive.power(controls.registers, at: inverter.activePower, rated: ratedPower)
+    }
+
+    private func apparent(_ inverter: InverterModel) -> Double {
+        let (active, reactive) = (inverter.activePower.value, reactive(inverter).value)
+        return (active * active + reactive * reactive).squareRoot()
+    }
+
+    /// With the sign of the active power; 1 where nothing flows.
+    private func factor(_ inverter: InverterModel) -> Double {
+        let apparent = apparent(inverter)
+        return apparent > 0 ? inverter.activePower.value / apparent : 1
+    }
+
     private func model103(_ unit: SimulatedUnit, frequency: Hertz) -> [UInt16] {
         var model = SimulatedModel(
             103, length: 50, signed: [6...6, 13...15, 17...23, 26...26, 28...28, 30...37])
@@ -57,17 +73,17 @@ struct InverterRegisters {
         model.set(15, scale: powerScale)
         model.set(16, unsigned: frequency.value, exponent: -3)
         model.set(17, scale: -3)
-        model.set(18, signed: inverter.activePower.value.magnitude, exponent: powerScale)
+        model.set(18, signed: apparent(inverter), exponent: powerScale)
         model.set(19, scale: powerScale)
-        model.set(20, signed: 0)
+        model.set(20, signed: reactive(inverter).value, exponent: powerScale)
         model.set(21, scale: powerScale)
-        model.set(22, signed: 100)
+        model.set(22, signed: factor(inverter) * 100)
         model.set(23, scale: 0)
         model.set(24, unsigned32: inverter.energyInjected.value)
         model.set(26, scale: 0)
         model.set(27, unsigned: unit.battery.current.value.magnitude, exponent: -1)
         model.set(28, scale: -1)
-        model.set(29, unsigned: unit.battery.packVoltage.value, exponent: -1)
+        model.set(29, unsigned: unit.dcVoltage.value, exponent: -1)
         model.set(30, scale: -1)
         model.set(31, signed: inverter.dcPower.value, exponent: powerScale)
         model.set(32, scale: powerScale)
@@ -126,12 +142,12 @@ struct InverterRegisters {
         model.set(4, UInt16(clamping: inverter.state.rawValue))
         model.set(5, isFaulty ? 0 : 1)
         // 3 = DC_DISCONNECT, 16 = MANUFACTURER_ALRM.
-        model.set(6, long: isFaulty ? (unit.battery.isContactorClosed ? 1 << 16 : 1 << 3) : 0)
+        model.set(6, long: isFaulty ? (unit.isBatteryConnected ? 1 << 16 : 1 << 3) : 0)
         model.set(8, long: 1)
         model.set(10, signed: inverter.activePower.value, exponent: powerScale)
-        model.set(11, signed: inverter.activePower.value.magnitude, exponent: powerScale)
-        model.set(12, signed: 0)
-        model.set(13, signed: 1, exponent: -2)
+        model.set(11, signed: apparent(inverter), exponent: powerScale)
+        model.set(12, signed: reactive(inverter).value, exponent: powerScale)
+        model.set(13, signed: factor(inverter), exponent: -2)
         model.set(14, signed: amperes(inverter.activePower), exponent: -1)
         model.set(15, unsigned: Self.lineVoltage, exponent: -1)
         model.set(16, unsigned: MeterRegisters.phaseVoltage, exponent: -1)
@@ -147,15 +163,15 @@ struct InverterRegisters {
     private var model702: [UInt16] {
         var model = SimulatedModel(702, length: 50, signed: [45...51])
         let powerScale = scale(for: ratedPower.value)
-        for offset in [2, 7, 10, 11, 12, 13, 26, 31, 34, 35, 36, 37] {
+        for offset in [2, 7, 8, 9, 10, 11, 12, 13, 26, 31, 32, 33, 34, 35, 36, 37] {
             model.set(offset, unsigned: ratedPower.value, exponent: powerScale)
         }
         model.set(14, unsigned: Self.lineVoltage, exponent: -1)
         model.set(17, unsigned: amperes(ratedPower), exponent: -1)
         model.set(38, unsigned: Self.lineVoltage, exponent: -1)
         model.set(41, unsigned: amperes(ratedPower), exponent: -1)
-        // MAX_W and FIXED_W.
-        model.set(23, long: 0b11)
+        // MAX_W, FIXED_W, FIXED_VAR and FIXED_PF.
+        model.set(23, long: 0b1111)
         let scales = [powerScale, -2, powerScale, powerScale, -1, -1]
         for (index, exponent) in scales.enumerated() { model.set(45 + index, scale: exponent) }
         return model.registers
@@ -214,6 +230,10 @@ struct InverterRegisters {
         let readOnly = [6, 7, 12, 13, 20, 21, 33, 34, 47, 48] + Array(53...58)
         if readOnly.contains(where: range.contains) { return .refused(exception: 2) }
         for flag in [14, 17, 22, 23, 30] where range.contains(flag) && values[flag - first] > 1 {
+            return .refused(exception: 3)
+        }
+        for (index, value) in values.enumerated()
+        where !InverterReactive.accepts(value, at: first + index) {
             return .refused(exception: 3)
         }
         func word(_ offset: Int) -> UInt16? { range.contains(offset) ? values[offset - first] : nil }

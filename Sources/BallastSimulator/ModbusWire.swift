@@ -7,11 +7,13 @@ import Scenario
 enum ModbusDevice {
     case inverter(unit: Int, InverterRegisters)
     case meter(unitID: UInt8)
+    case module(unit: Int, unitID: UInt8)
 
     var unitID: UInt8 {
         switch self {
         case .inverter(_, let registers): registers.unitID
         case .meter(let unitID): unitID
+        case .module(_, let unitID): unitID
         }
     }
 }
@@ -52,7 +54,13 @@ final class ModbusWire {
 
     private func addBlocks() {
         for device in devices {
-            server.addBlock(unit: device.unitID, start: Self.base, registers: state(of: device).registers)
+            switch state(of: device).content {
+            case .registers(let registers):
+                server.addBlock(unit: device.unitID, start: Self.base, registers: registers)
+            case .bits(let inputs, let coils):
+                server.addBits(.discreteInputs, unit: device.unitID, start: inputs.first, inputs.levels)
+                server.addBits(.coils, unit: device.unitID, start: coils.first, coils.levels)
+            }
         }
     }
 
@@ -60,18 +68,34 @@ final class ModbusWire {
         while !stop.isRaised {
             for device in devices {
                 let state = state(of: device)
-                server.set(state.registers, unit: device.unitID, at: Self.base)
+                refresh(device.unitID, state.content)
                 server.setBehaviour(state.isSilent ? .silent : .answers, unit: device.unitID)
             }
             server.poll(timeout: Self.refresh) { store($0) }
         }
     }
 
-    private func state(of device: ModbusDevice) -> (registers: [UInt16], isSilent: Bool) {
+    private func refresh(_ unitID: UInt8, _ content: Content) {
+        switch content {
+        case .registers(let registers): server.set(registers, unit: unitID, at: Self.base)
+        case .bits(let inputs, let coils):
+            server.setBits(.discreteInputs, unit: unitID, at: inputs.first, inputs.levels)
+            server.setBits(.coils, unit: unitID, at: coils.first, coils.levels)
+        }
+    }
+
+    private typealias Levels = (first: UInt16, levels: [Bool])
+
+    private enum Content {
+        case registers([UInt16])
+        case bits(inputs: Levels, coils: Levels)
+    }
+
+    private func state(of device: ModbusDevice) -> (content: Content, isSilent: Bool) {
         switch device {
         case .inverter(let index, let registers):
             let (unit, frequency) = plant.with { ($0.site.units[index], $0.site.frequency) }
-            return (registers.image(unit, frequency: frequency), unit.has(.inverterSilence))
+            return (.registers(registers.image(unit, frequency: frequency)), unit.has(.inverterSilence))
         case .meter(let unitID):
             let (meter, isSilent) = plant.with {
                 (
@@ -79,7 +103,14 @@ final class ModbusWire {
                     $0.site.isMeterSilent
                 )
             }
-            return (meter.image(unitID: unitID), isSilent)
+            return (.registers(meter.image(unitID: unitID)), isSilent)
+        case .module(let index, _):
+            let unit = plant.with { $0.site.units[index] }
+            let none: Levels = (0, [])
+            return (
+                .bits(inputs: unit.inputLevels ?? none, coils: unit.module?.coils ?? none),
+                unit.has(.ioSilence)
+            )
         }
     }
 
@@ -88,6 +119,12 @@ final class ModbusWire {
         guard let position = devices.firstIndex(where: { $0.unitID == write.unit }) else { return 2 }
         switch devices[position] {
         case .meter: return 2
+        case .module(let unit, _):
+            if write.table != .coils { return 2 }
+            plant.with {
+                $0.site.units[unit].module?.write(write.values.map { $0 != 0 }, at: write.address)
+            }
+            return nil
         case .inverter(let unit, var registers):
             let now = MonotonicTime.now()
             let offset = Int(write.address) - Int(Self.base)

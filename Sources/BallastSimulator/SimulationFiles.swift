@@ -37,26 +37,36 @@ public struct SimulationFiles: Sendable {
         }
     }
 
-    private static func load(profile path: String) throws(LoadError) -> FrequencyProfile {
+    /// The profile in the file at `path`.
+    public static func load(profile path: String) throws(LoadError) -> FrequencyProfile {
+        let text = try text(of: path)
+        do throws(FrequencyProfile.ParseError) {
+            return try FrequencyProfile(csv: text)
+        } catch {
+            throw LoadError(description: "\(path): \(error)")
+        }
+    }
+
+    /// A whole text file of at most 64 MiB.
+    public static func text(of path: String) throws(LoadError) -> String {
         guard let file = fopen(path, "re") else {
             throw LoadError(description: "\(path): cannot be opened: \(String(cString: strerror(errno)))")
         }
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count < 64 << 20 {
+        while bytes.count <= 64 << 20 {
             let count = fread(&chunk, 1, chunk.count, file)
             if count == 0 { break }
             bytes.append(contentsOf: chunk[..<count])
         }
-        do throws(FrequencyProfile.ParseError) {
-            return try FrequencyProfile(csv: String(decoding: bytes, as: UTF8.self))
-        } catch {
-            throw LoadError(description: "\(path): \(error)")
-        }
+        if ferror(file) != 0 { throw LoadError(description: "\(path): cannot be read") }
+        if bytes.count > 64 << 20 { throw LoadError(description: "\(path): is larger than 64 MiB") }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func path(_ name: String, besides file: String) -> String {
+    /// What `name` means in the file at `file`: relative to its folder.
+    public static func path(_ name: String, besides file: String) -> String {
         guard !name.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return name }
         return String(file[...slash]) + name
     }

@@ -2,6 +2,7 @@ import CANBus
 import Glibc
 import LinuxIO
 import ModbusBus
+import PhasorBus
 import Quantities
 import Scenario
 import SiteConfig
@@ -48,6 +49,7 @@ public final class Simulator {
         do throws(StartError) {
             for (index, unit) in site.units.enumerated() { try startBattery(unit, index) }
             try startModbus(site)
+            try startPhasors(site)
             try startControl()
             try startThread(for: "plant") { [plant, stop] in plant.run(until: stop) }
         } catch {
@@ -143,6 +145,9 @@ public final class Simulator {
             let registers = InverterRegisters(
                 unitID: unit.inverter.unitID, unit: plant.with { $0.site.units[index] })
             add(.inverter(unit: index, registers), unit.inverter.endpoint)
+            if let modbus = unit.ioModule?.modbus {
+                add(.module(unit: index, unitID: modbus.unitID), modbus.endpoint)
+            }
         }
         for endpoint in endpoints {
             if case .serial(let path, _) = endpoint { links.append(path) }
@@ -165,6 +170,33 @@ public final class Simulator {
             }
         } catch {
             throw StartError(wire: "\(endpoint)", reason: "\(error)")
+        }
+    }
+
+    // MARK: PMUs
+
+    private func startPhasors(_ site: SiteConfig) throws(StartError) {
+        for phasor in site.gridIntegration.phasors {
+            let name = "pmu \(phasor.name), port \(phasor.port)"
+            guard phasor.transport == .tcp else {
+                throw StartError(wire: name, reason: "only transport tcp is simulated")
+            }
+            let nominal = site.gridIntegration.nominalFrequency
+            let wire = try Self.phasorWire(phasor, nominal, plant, name)
+            try startThread(for: name) { [stop] in
+                guard var wire = wire.take() else { return }
+                wire.run(until: stop)
+            }
+        }
+    }
+
+    private static func phasorWire(
+        _ phasor: PhasorSourceConfig, _ nominal: Hertz, _ plant: SimulatedPlant, _ name: String
+    ) throws(StartError) -> Handover<PhasorWire> {
+        do throws(PhasorError) {
+            return Handover(try PhasorWire(phasor, nominal: nominal, plant: plant))
+        } catch {
+            throw StartError(wire: name, reason: error.reason)
         }
     }
 

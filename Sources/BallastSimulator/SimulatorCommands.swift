@@ -73,6 +73,9 @@ struct SimulatorCommands {
         guard let index = plant.with({ $0.site.index(of: unit) }) else {
             throw Refusal(reason: "the site has no unit '\(unit)'")
         }
+        if kind.concernsModule, plant.with({ $0.site.units[index].module == nil }) {
+            throw Refusal(reason: "unit '\(unit)' has no I/O module")
+        }
         return index
     }
 
@@ -147,6 +150,12 @@ struct SimulatorCommands {
             ("reversions", .integer(unit.inverter.reversionCount)),
             ("inverter_state", .string("\(unit.inverter.state)")),
             ("contactor_closed", .bool(battery.isContactorClosed)),
+            ("dc_voltage_v", .number(unit.dcVoltage.value, decimals: 2)),
+            ("main_contactor_closed", unit.contactors.map { .bool($0.isMainClosed) } ?? .null),
+            ("precharge_contactor_closed", unit.contactors.map { .bool($0.isPrechargeClosed) } ?? .null),
+            ("main_contactor_burnt", unit.contactors.map { .bool($0.isBurnt) } ?? .null),
+            ("coils", unit.module.map { .array($0.energised.map { .string($0.rawValue) }) } ?? .null),
+            ("coil_drops", unit.module.map { .integer($0.dropCount) } ?? .null),
             ("faults", .array(unit.faults.map { .string($0.kind.rawValue) })),
             ("bms_protections", .array(unit.management.protections.map { .string($0.rawValue) })),
         ])

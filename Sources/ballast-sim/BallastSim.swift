@@ -10,5 +10,9 @@ struct BallastSim: ParsableCommand {
             that speak Pylontech frames, SunSpec inverters, a grid meter. What happens to the plant stands in a \
             scenario file.
             """,
-        subcommands: [PlantCommand.self, AskCommand.self, PollCommand.self, DemoCommand.self])
+        subcommands: [
+            PlantCommand.self, AskCommand.self, PollCommand.self, DecodeCommand.self, DemoCommand.self,
+            ConformanceCommand.self,
+            ReplayFrequencyCommand.self,
+        ])
 }

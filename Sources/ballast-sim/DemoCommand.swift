@@ -1,5 +1,6 @@
 import ArgumentParser
 import BallastSimulator
+import Glibc
 
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,12 +23,20 @@ struct DemoCommand: ParsableCommand {
     func run() throws {
         var demo = try Demo(
             Demo.Options(
-                programs: programs, site: site, scenario: scenario, aggregator: aggregator, link: link,
-                records: records, aggregatorPort: aggregatorPort))
+                programs: absolute(programs), site: absolute(site), scenario: absolute(scenario),
+                aggregator: absolute(aggregator), link: absolute(link), records: absolute(records),
+                aggregatorPort: aggregatorPort))
         switch try demo.run() {
         case .passed: return
         case .failed: throw ExitCode(1)
         case .interrupted: throw ExitCode(130)
         }
+    }
+
+    /// The programs of the demonstration run in a folder of their own.
+    private func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+        defer { free(here) }
+        return String(cString: here) + "/" + path
     }
 }

@@ -26,6 +26,8 @@ import Testing
         ("fault cell_overheat BESS_01 rate_k_per_s", "key=value", "no value"),
         ("fault cell_overheat BESS_01 rate_k_per_s=0", "0.01 … 100.0", "below the range"),
         ("fault cell_overheat BESS_01 volt=\"1", "volt", "an unknown parameter, with a quote in it"),
+        ("fault estop BESS_01", "no I/O module", "no wires"),
+        ("fault wire_break BESS_01 input=fire", "no I/O module", "no wires, and no such input"),
         ("clear fire", "cell_overheat", "no such fault to clear"),
     ]
 

@@ -19,7 +19,7 @@ final class RunningSite {
         var template = Array("/tmp/ballast-sim-XXXXXX".utf8CString)
         let made = try #require(mkdtemp(&template))
         folder = String(cString: made)
-        ports = try Self.freePorts(3)
+        ports = try Self.freePorts(6)
         let tree = try YAMLText.parse(Array(Self.site(folder, ports).utf8), file: "site.yaml")
         let site = try SiteConfig.read(tree, file: "site.yaml")
         let plant = try SimulatedSite(
@@ -63,6 +63,23 @@ final class RunningSite {
             max_power_kw: 100
             bms: {transport: "slcan:\(folder)/run/can", period_ms: 200}
             modbus: {device: \(folder)/run/rtu, unit_id: 1}
+          - id: U3
+            campus_id: C
+            capacity_kwh: 250
+            max_power_kw: 100
+            bms: {transport: "cannelloni:127.0.0.1:\(ports[3])", period_ms: 200}
+            modbus: {host: 127.0.0.1, port: \(ports[4])}
+            contactor_open_ms: 80
+            contactors: {drive: own, precharge_current_max_a: 10, discharged_v: 60}
+            io_module:
+              modbus: {host: 127.0.0.1, port: \(ports[5]), unit_id: 3}
+              watchdog_ms: 1000
+              inputs:
+                - {number: 1, name: emergency_stop}
+                - {number: 2, name: smoke}
+                - {number: 7, name: main_contactor}
+                - {number: 8, name: precharge_contactor}
+              coils: [{number: 1, drives: main_contactor}, {number: 2, drives: precharge_contactor}]
         paths: {state_directory: \(folder)/state, control_socket: \(folder)/control.sock}
         """
     }
@@ -92,6 +109,38 @@ final class RunningSite {
         let meter = try peer("simulator_meter.py", ["127.0.0.1", "\(site.ports[0])", "1"])
         #expect(try number(meter, "power_w") == 30_000, "positive while the site injects")
         #expect(try (number(meter, "frequency_hz") - 49.75).magnitude < 1e-4)
+    }
+
+    @Test(arguments: [40_000.0, -40_000])
+    func `pysunspec2 sets a power factor and reactive power, and reads them back`(watts: Double) throws {
+        let site = try RunningSite()
+        let read = try peer(
+            "simulator_reactive.py", ["127.0.0.1", "\(site.ports[2])", "1", "\(Int(watts))"])
+        func shown(_ stage: String, _ name: String) throws -> Double {
+            try number(try #require(read[stage] as? [String: Any]), name)
+        }
+        #expect(try shown("plain", "reactive_var") == 0)
+        // Power factor 0.95: 0.3287 var for each watt; under-excited absorbs, whatever the active power does.
+        #expect(try (shown("factor", "reactive_var") + 13_147).magnitude <= 10)
+        #expect(try (shown("factor", "reactive_103_var") + 13_147).magnitude <= 10)
+        #expect(try (shown("factor", "power_factor") - (watts > 0 ? 0.95 : -0.95)).magnitude < 0.006)
+        #expect(try (shown("factor", "apparent_va") - 42_105).magnitude <= 10)
+        #expect(try shown("var", "reactive_var") == 5_000, "the setpoint in var goes before the factor")
+        #expect(try shown("var", "power_w") == watts, "active power does not care")
+        #expect(read["refused"] as? Bool == true, "there is no power factor above 1")
+    }
+
+    @Test func `pymodbus drives the contactors over the I/O module, and its watchdog opens them`() throws {
+        let site = try RunningSite()
+        let seen = try peer("simulator_io.py", ["127.0.0.1", "\(site.ports[5])", "3"])
+        #expect(seen["rest"] as? String == "11000000", "closed circuits: nobody presses, nothing burns")
+        #expect(seen["precharging"] as? String == "11000001")
+        #expect(seen["closed"] as? String == "11000010")
+        #expect(seen["coils"] as? String == "100")
+        #expect(seen["coils_later"] as? String == "000", "nobody wrote any more")
+        let unit = try #require((try site.truth()["units"] as? [[String: Any]])?[2])
+        #expect(unit["main_contactor_burnt"] as? Bool == false)
+        #expect(try number(unit, "coil_drops") == 1)
     }
 
     static let links = ["cannelloni", "slcan"]

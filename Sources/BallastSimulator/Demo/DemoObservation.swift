@@ -51,7 +51,7 @@ struct DemoObservation {
     private func expectedResponse(_ frequency: Double) -> Double {
         let droop = site.gridIntegration.droop
         let rated = site.units.reduce(0) { $0 + $1.maxPower.kilowatts }
-        let full = site.gridIntegration.nominalFrequency.value * droop.droop.value
+        let full = site.gridIntegration.nominalFrequency.value * (droop.droop?.value ?? .infinity)
         if frequency < droop.deadbandLow.value { return rated * (droop.deadbandLow.value - frequency) / full }
         if frequency > droop.deadbandHigh.value {
             return rated * (droop.deadbandHigh.value - frequency) / full
