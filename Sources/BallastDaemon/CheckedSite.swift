@@ -1,3 +1,4 @@
+import BatteryProfiles
 import LinuxIO
 import SiteConfig
 import YAMLText
@@ -5,6 +6,10 @@ import YAMLText
 /// A configuration that was read and found good, with the names and hashes of the files it came from.
 public struct CheckedSite: Sendable {
     public let config: SiteConfig
+    /// `nil` where the site has none.
+    let schedule: Schedule?
+    /// By unit; `nil` where the built-in decoder reads the battery.
+    let profiles: [BatteryProfile?]
     let files: [File]
 
     /// One file, as it was read.
@@ -16,12 +21,25 @@ public struct CheckedSite: Sendable {
     /// Reads and checks a configuration file.
     public init(path: String) throws(Daemon.StartFailure) {
         var files: [File] = []
+        let site: SiteConfig
         do throws(ConfigErrors) {
-            config = try SiteConfig.load(path: path) { path, bytes in
+            site = try SiteConfig.load(path: path) { path, bytes in
                 files.append(File(path: path, sha256: SHA256.hex(of: bytes)))
             }
         } catch {
             throw Daemon.StartFailure(description: "\(error)", isConfiguration: true)
+        }
+        config = site
+        if let name = site.schedule {
+            let file = SiteConfig.beside(path, name)
+            let bytes = try Daemon.scheduleBytes(file)
+            files.append(File(path: file, sha256: SHA256.hex(of: bytes)))
+            schedule = try Daemon.schedule(bytes, file: file, limit: site.ratedPower)
+        } else {
+            schedule = nil
+        }
+        profiles = try ProfileFiles.load(site, path: path) { path, bytes in
+            files.append(File(path: path, sha256: SHA256.hex(of: bytes)))
         }
         self.files = files
     }
@@ -29,11 +47,29 @@ public struct CheckedSite: Sendable {
     /// For tests: no file was read.
     init(config: SiteConfig, files: [File]) {
         self.config = config
+        schedule = nil
+        profiles = config.units.map { _ in nil }
         self.files = files
     }
 
+    /// Every key that a configuration may hold, one line each.
+    public static var reference: String { SiteConfig.reference }
+
     /// What the configuration means, for a terminal of 120 columns.
-    public var text: String { Daemon.summary(of: config) + "\n" + InterlockMatrix(self).text }
+    public var text: String {
+        let lines = [Daemon.summary(of: config, schedule)] + batteries + [InterlockMatrix(self).text]
+        return lines.joined(separator: "\n")
+    }
+
+    /// Which profile each unit's battery has, and what it does not tell.
+    private var batteries: [String] {
+        zip(config.units, profiles).compactMap { unit, profile in
+            guard let profile else { return nil }
+            let lacks = profile.lacks.map(\.name)
+            let without = lacks.isEmpty ? "" : "; it does not tell: \(lacks.joined(separator: ", "))"
+            return "  battery \(unit.id): \(profile.name)\(without)"
+        }
+    }
 
     /// The cause-and-effect matrix for other programs.
     public var json: String { InterlockMatrix(self).json }

@@ -97,7 +97,7 @@ final class ControlService: Sendable {
         case .stop: return send(.stop, "the site is being taken out of service")
         case .resume: return send(.resume, "the site may run again")
         case .setpoint: return setpoint(request)
-        case .revoke: return send(.revokeBasePoint(.operator), "the operator's setpoint ends")
+        case .revoke: return revoke(request)
         case .mode: return mode(request)
         case .status, .timing, .trips: return ControlAnswer(error: "nothing to change")
         }
@@ -135,21 +135,51 @@ final class ControlService: Sendable {
         guard let power = request.power_kw, let time = request.for_s else {
             return ControlAnswer(error: "setpoint needs power_kw and for_s")
         }
+        let duration = Duration.milliseconds(Int64(time * 1_000))
+        guard let name = request.unit else {
+            return send(
+                .setBasePoint(.operator, .kilowatts(power), for: duration),
+                "the operator's setpoint is \(power) kW for \(time) s")
+        }
+        guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
         return send(
-            .setBasePoint(.operator, .kilowatts(power), for: .milliseconds(Int64(time * 1_000))),
-            "the operator's setpoint is \(power) kW for \(time) s")
+            .override(unit: unit, .power(.kilowatts(power)), for: duration),
+            "unit \(name) is asked for \(power) kW for \(time) s, inside its limits; others make up for it")
+    }
+
+    private func revoke(_ request: ControlRequest) -> ControlAnswer {
+        guard let name = request.unit else {
+            return send(.revokeBasePoint(.operator), "the operator's setpoint ends")
+        }
+        guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
+        return send(
+            .override(unit: unit, .power(.zero), for: nil), "unit \(name) gets its part of the site's power")
+    }
+
+    private var noSuchUnit: ControlAnswer {
+        ControlAnswer(error: "no such unit; the units are \(units.joined(separator: ", "))")
     }
 
     private func mode(_ request: ControlRequest) -> ControlAnswer {
-        guard let name = request.unit, let unit = units.firstIndex(of: name) else {
-            return ControlAnswer(error: "no such unit; the units are \(units.joined(separator: ", "))")
-        }
-        guard request.mode == "maintenance", let time = request.for_s else {
+        guard let name = request.unit, let unit = units.firstIndex(of: name) else { return noSuchUnit }
+        let time = request.for_s ?? 0
+        let duration = Duration.milliseconds(Int64(time * 1_000))
+        switch request.mode {
+        case "maintenance":
+            return send(
+                .maintain(unit: unit, for: duration),
+                "unit \(name) goes to zero power for \(time) s of maintenance; it is no lock-out")
+        case "standby":
+            return send(
+                .override(unit: unit, .standby, for: duration),
+                "unit \(name) goes to zero power and stays in standby for \(time) s")
+        // "auto": the request was checked.
+        default:
+            guard command(.override(unit: unit, .standby, for: nil)) else {
+                return ControlAnswer(error: "the cycle takes no command now")
+            }
             return send(.endMaintenance(unit: unit), "unit \(name) enters service anew")
         }
-        return send(
-            .maintain(unit: unit, for: .milliseconds(Int64(time * 1_000))),
-            "unit \(name) goes to zero power for \(time) s of maintenance; it is no lock-out")
     }
 
     private func reset(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
@@ -157,9 +187,7 @@ final class ControlService: Sendable {
             return ControlAnswer(
                 error: "the site has no latch record: stop the daemon, ballastctl commission init")
         }
-        guard let name = request.unit, let unit = units.firstIndex(of: name) else {
-            return ControlAnswer(error: "no such unit; the units are \(units.joined(separator: ", "))")
-        }
+        guard let name = request.unit, let unit = units.firstIndex(of: name) else { return noSuchUnit }
         _ = state.withLock { $0.resets.removeValue(forKey: unit) }
         let role: Role = asker.role == .service ? .service : .operator
         guard command(.reset(unit: unit, role: role)) else {

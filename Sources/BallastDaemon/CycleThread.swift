@@ -4,12 +4,14 @@ import Plant
 import Quantities
 import Synchronization
 
-/// One unit's ends of the exchange with its two buses.
+/// One unit's ends of the exchange with its buses.
 struct UnitPorts: ~Copyable, Sendable {
     var battery: TripleBufferReader<BatteryImage>
     var inverter: TripleBufferReader<InverterImage>
+    var inputs: TripleBufferReader<DigitalInputImage>
     var toBattery: TripleBufferWriter<Actuation>
     var toInverter: TripleBufferWriter<Actuation>
+    var toModule: TripleBufferWriter<Actuation>
 }
 
 /// All inputs and the decision of one cycle, for those who look on.
@@ -45,18 +47,21 @@ struct CycleThread: ~Copyable, Sendable {
     private let epoch: MonotonicTime
     private var controller: Controller
     private var meter: TripleBufferReader<GridImage>
+    private let phasors: FixedList<TripleBufferReader<PhasorImage>>
     private let ports: FixedList<UnitPorts>
     private var snapshots: TripleBufferWriter<CycleSnapshot>
     private let link: CycleLink
 
     init(
         period: Duration, epoch: MonotonicTime, controller: Controller,
-        meter: consuming TripleBufferReader<GridImage>, ports: FixedList<UnitPorts>, link: CycleLink
+        meter: consuming TripleBufferReader<GridImage>,
+        phasors: FixedList<TripleBufferReader<PhasorImage>>, ports: FixedList<UnitPorts>, link: CycleLink
     ) {
         self.period = period
         self.epoch = epoch
         self.controller = controller
         self.meter = meter
+        self.phasors = phasors
         self.ports = ports
         self.link = link
         snapshots = link.snapshots.writer()
@@ -90,10 +95,16 @@ struct CycleThread: ~Copyable, Sendable {
         for unit in 0..<ports.count {
             ports[unit].pointee.battery.update()
             ports[unit].pointee.inverter.update()
+            ports[unit].pointee.inputs.update()
             images[unit].battery = ports[unit].pointee.battery.latest.pointee
             images[unit].inverter = ports[unit].pointee.inverter.latest.pointee
+            images[unit].inputs = ports[unit].pointee.inputs.latest.pointee
         }
-        let grid = meter.latest.pointee
+        var grid = meter.latest.pointee
+        for index in 0..<phasors.count {
+            phasors[index].pointee.update()
+            grid.phasors[index] = phasors[index].pointee.latest.pointee
+        }
         // Read after the image is frozen: a sample that a bus publishes meanwhile must not come from the
         // future.
         let now = MonotonicTime.now()
@@ -110,6 +121,7 @@ struct CycleThread: ~Copyable, Sendable {
             let actuation = controller.actuation(of: unit, in: &decision)
             ports[unit].pointee.toInverter.publish(actuation)
             ports[unit].pointee.toBattery.publish(actuation)
+            ports[unit].pointee.toModule.publish(actuation)
         }
     }
 

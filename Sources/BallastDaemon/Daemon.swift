@@ -20,7 +20,7 @@ public enum Daemon {
 
     /// Says why the daemon does not start.
     public static func refuse(_ failure: StartFailure) {
-        Journal().write(
+        Journal(messageIDs: EventCatalog.messageIDs).write(
             LogRecord(
                 .error, "not started: \(failure.description)", fields: [("BALLAST_EVENT", "not_started")]))
         ServiceManager.status("not started: \(failure.description)")
@@ -31,8 +31,8 @@ public enum Daemon {
         try CheckedSite(path: path).config
     }
 
-    /// Reads and checks a schedule; a power beyond `limit` either way is refused.
-    static func schedule(_ path: String, limit: Watts) throws(StartFailure) -> Schedule {
+    /// What stands in a schedule's file.
+    static func scheduleBytes(_ path: String) throws(StartFailure) -> [UInt8] {
         let bytes: [UInt8]?
         do {
             bytes = try DurableFile.read(path, limit: 16 << 20)
@@ -42,17 +42,23 @@ public enum Daemon {
         guard let bytes else {
             throw StartFailure(description: "\(path): no such file", isConfiguration: true)
         }
+        return bytes
+    }
+
+    /// Checks a schedule; a power beyond `limit` either way is refused.
+    static func schedule(_ bytes: [UInt8], file: String, limit: Watts) throws(StartFailure) -> Schedule {
         do {
-            return try Schedule.read(String(decoding: bytes, as: UTF8.self), file: path, limit: limit)
+            return try Schedule.read(String(decoding: bytes, as: UTF8.self), file: file, limit: limit)
         } catch {
             throw StartFailure(description: "\(error)", isConfiguration: true)
         }
     }
 
     /// Runs a site until SIGTERM or SIGINT.
-    public static func run(_ config: SiteConfig) throws(StartFailure) {
+    public static func run(_ checked: CheckedSite) throws(StartFailure) {
+        let config = checked.config
         let signals = SignalInbox()
-        let journal = Journal()
+        let journal = Journal(messageIDs: EventCatalog.messageIDs)
         let directory = config.paths.stateDirectory
         let lock = try prepare(directory)
         let path = LatchRecord.path(in: directory)
@@ -62,7 +68,8 @@ public enum Daemon {
         let epoch = MonotonicTime.now() + .milliseconds(50)
         let site: SiteAssembly
         do {
-            site = try SiteAssembly(config, latches: latches.record, epoch: epoch, stop: busStop)
+            site = try SiteAssembly(
+                config, profiles: checked.profiles, latches: latches.record, epoch: epoch, stop: busStop)
         } catch {
             throw StartFailure(description: "a Modbus link cannot be made: \(error)")
         }
@@ -74,8 +81,8 @@ public enum Daemon {
             throw StartFailure(description: "control socket \(config.paths.controlSocket): \(error)")
         }
         try Threads.serve(
-            site, server: server, journal: journal, busStop: busStop, latches: latches, schedule: nil,
-            signals: signals)
+            site, server: server, journal: journal, busStop: busStop, latches: latches,
+            schedule: checked.schedule, signals: signals)
         withExtendedLifetime(lock) {}
     }
 

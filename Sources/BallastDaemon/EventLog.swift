@@ -42,8 +42,13 @@ struct EventLog {
             if let value { fields.append((name: name, value: value)) }
         }
         add("BALLAST_UNIT", record.unit)
-        let cause = record.event.hasPrefix("base_point") ? "BALLAST_SOURCE" : "BALLAST_INTERLOCK"
-        add(cause, record.cause)
+        switch record.event {
+        case "contactor_fault", "grid_lost", "grid_not_ready": add("BALLAST_CAUSE", record.cause)
+        case let name
+        where name.hasPrefix("base_point") || name.hasPrefix("override") || name == "frequency_source":
+            add("BALLAST_SOURCE", record.cause)
+        case _: add("BALLAST_INTERLOCK", record.cause)
+        }
         add("BALLAST_VALUE", record.value.map(Names.rounded))
         add("BALLAST_LIMIT", record.limit.map(Names.rounded))
         add("BALLAST_STATE_FROM", record.from)
@@ -62,8 +67,13 @@ struct EventLog {
         case .tripped(let id):
             record.event = "trip"
             record.cause = "\(id.name)"
+            let value = Names.value(event, of: id, in: table)
             record.text =
-                "TRIP \(id.name): \(Names.value(event, of: id, in: table)); power to zero, latched until reset"
+                "TRIP \(id.name)\(value.isEmpty ? "" : ": ")\(value); power to zero, latched until reset"
+        case .contactorFault(let fault):
+            record.event = "contactor_fault"
+            record.cause = "\(fault.name)"
+            record.text = "contactors: \(Names.text(fault))"
         case .warned(let id):
             record.event = "warning"
             record.cause = "\(id.name)"
@@ -79,10 +89,17 @@ struct EventLog {
             powerAsked("base_point_revoked", "is revoked", source, event, &record)
         case .basePointLapsed(let source):
             powerAsked("base_point_lapsed", "has lapsed", source, event, &record)
+        case .frequencyHandedOver, .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridLost,
+            .gridNotReady, .gridGood, .gridEntered:
+            describeGrid(event, &record)
         case .maintenanceBegun, .maintenanceEnded, .maintenanceRefused, .resetDone, .resetRefused,
-            .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
+            .resetNeedsService, .stoppedWithPower, .openedUnderLoad, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed:
             (record.event, record.text) = plain(event.kind)
+        case .overrideBegun(let kind): overridden("override", "is set", kind, event, &record)
+        case .overrideEnded(let kind): overridden("override_end", "has ended", kind, event, &record)
+        case .overrideRefused(let kind):
+            overridden("override_refused", "is refused: its time is out of range", kind, event, &record)
         }
     }
 
@@ -96,7 +113,18 @@ struct EventLog {
         record.text = "base point of \(source.name) \(what)\(power)"
     }
 
-    private func plain(_ kind: Event.Kind) -> (event: String, text: String) {
+    private func overridden(
+        _ name: String, _ what: String, _ kind: UnitOverride.Kind, _ event: Event,
+        _ record: inout EventRecord
+    ) {
+        record.event = name
+        record.cause = "\(kind.name)"
+        let value = event.value.map { kind == .power ? "\($0 / 1_000) kW" : "for \($0) s" }
+        let shown = value.map { " (\($0))" } ?? ""
+        record.text = "an operator's \(kind.name) for this unit \(what)\(shown)"
+    }
+
+    func plain(_ kind: Event.Kind) -> (event: String, text: String) {
         switch kind {
         case .resetDone: ("reset", "trips reset; the unit enters service anew")
         case .resetRefused: ("reset_refused", "reset refused: the cause of a trip is still present")
@@ -104,28 +132,40 @@ struct EventLog {
             ("reset_needs_service", "reset refused: what is still latched needs the role service")
         case .stoppedWithPower:
             ("stopped_with_power", "stopped by its time alone: the inverter is not seen to be at zero power")
+        case .openedUnderLoad:
+            ("opened_under_load", "contactors opened by their bound alone: current is not seen to have ended")
         case .maintenanceBegun:
             ("maintenance", "taken for maintenance: zero power, then contactors open")
         case .maintenanceEnded: ("maintenance_end", "maintenance has ended; the unit enters service anew")
         case .maintenanceRefused: ("maintenance_refused", "maintenance refused: its time is out of range")
         case .frequencyLost: ("frequency_lost", "no fresh frequency; droop is held, then ramps to zero")
         case .frequencyBack: ("frequency_back", "frequency is measured again")
+        case .frequencyDisputed:
+            ("frequency_disputed", "frequency sources disagree, and none of them counts")
+        case .frequencySettled: ("frequency_settled", "frequency sources no longer disagree")
+        case .frequencyMissing:
+            ("frequency_missing", "no frequency source for 5 s: the site gives no frequency response")
+        case .gridGood: ("grid_good", "the grid is seen good; the time to enter service begins")
+        case .gridEntered: ("grid_entered", "the grid's state allows service")
         case .stopRequested: ("stop", "site is being taken out of service")
         case .resumed: ("resume", "site may run again")
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
-            .basePointRevoked, .basePointLapsed:
+            .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
+            .frequencyHandedOver, .gridLost, .gridNotReady, .contactorFault:
             ("", "")
         }
     }
 
     private func priority(of kind: Event.Kind) -> LogRecord.Priority {
         switch kind {
-        case .tripped: .critical
-        case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .basePointRefused,
-            .basePointLapsed, .maintenanceRefused:
+        case .tripped, .gridLost, .contactorFault: .critical
+        case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
+            .basePointRefused, .basePointLapsed, .maintenanceRefused, .overrideRefused, .frequencyDisputed,
+            .frequencyMissing, .gridNotReady:
             .warning
         case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,
-            .basePointSet, .basePointRevoked, .maintenanceBegun, .maintenanceEnded:
+            .basePointSet, .basePointRevoked, .maintenanceBegun, .maintenanceEnded, .overrideBegun,
+            .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered:
             .notice
         }
     }

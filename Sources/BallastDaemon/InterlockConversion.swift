@@ -28,7 +28,7 @@ extension InterlockRow {
             derate: rule.derate.map { Range(from: $0.from, to: $0.to) }, trip: rule.trip,
             while: Condition(rule.condition), for: rule.debounce, action: Action(rule.action),
             reset: Reset(rule.reset), processSafetyTime: rule.processSafetyTime,
-            presence: Presence(rule.presence))
+            presence: Presence(rule.presence), hysteresis: rule.hysteresis)
     }
 }
 

@@ -6,13 +6,18 @@ struct InterlockMatrix {
         var rule: InterlockRule
         /// One for each unit; empty for a row that only warns.
         var times: [TimeToSafe]
+        /// Whether any unit has the signal.
+        var isWired: Bool
 
         var unit: InterlockSignal.Unit { InterlockSignal.named(rule.signal)?.unit ?? .state }
         var slowest: TimeToSafe? { times.max { $0.total < $1.total } }
         var relation: String { rule.side == .high ? "≥" : "≤" }
 
         /// `charge`, `discharge`, `both`: what is closed or shrunk.
-        var effect: String { rule.trip == nil && rule.derate == nil ? "-" : rule.direction.rawValue }
+        var effect: String {
+            if !isWired { return "not wired" }
+            return rule.trip == nil && rule.derate == nil ? "-" : rule.direction.rawValue
+        }
         var action: String { rule.trip == nil ? "warn" : rule.action.rawValue }
     }
 
@@ -23,8 +28,17 @@ struct InterlockMatrix {
         self.site = site
         let times = site.config.timesToSafe
         rows = site.config.interlocks.rules.map { rule in
-            Row(rule: rule, times: times.filter { $0.rule == rule.id })
+            let signal = InterlockSignal.named(rule.signal)
+            return Row(
+                rule: rule, times: times.filter { $0.rule == rule.id },
+                isWired: signal.map { signal in site.config.units.contains { $0.isWired(signal) } } ?? true)
         }
+    }
+
+    /// Rows that the shipped table of this chemistry has and this site has not: left out or disabled.
+    var notInForce: [String] {
+        InterlockRules.shipped(for: site.config.interlocks.chemistry).rules.map(\.id)
+            .filter { id in !site.config.interlocks.rules.contains { $0.id == id } }
     }
 
     /// The table's name and origin.
@@ -75,8 +89,9 @@ extension InterlockMatrix {
                 rule.trip == nil || rule.action == .stop ? "auto" : rule.reset.rawValue,
             ])
         }
+        lines += notInForce.map { "  NOT IN FORCE here, though shipped: \($0)" }
         lines += [
-            "  * mandatory in production. A missing or stale signal closes the row's direction.",
+            "  * mandatory in production. A missing or stale signal closes the row's direction; what is not wired is not judged.",
             "time to safe in ms: worst case from evidence on the wire to zero power; limit: half of the process safety time",
         ]
         for unit in site.config.units {

@@ -15,6 +15,7 @@ extension InterlockMatrix {
                         .object([("path", .text($0.path)), ("sha256", .text($0.sha256))])
                     })
             ),
+            ("not_in_force", .list(notInForce.map { .text($0) })),
             ("rows", .list(rows.map { Self.object($0) })),
         ]).text
     }
@@ -26,9 +27,11 @@ extension InterlockMatrix {
             ("side", .text(rule.side.rawValue)), ("direction", .text(rule.direction.rawValue)),
             ("warn", .number(rule.warn)), ("derate_from", .number(rule.derate?.from)),
             ("derate_to", .number(rule.derate?.to)), ("trip", .number(rule.trip)),
+            ("hysteresis", .number(rule.hysteresis)),
             ("debounce_ms", .number(rule.debounce.milliseconds)), ("while", .text(rule.condition.rawValue)),
             ("action", .text(row.action)), ("reset", .text(rule.reset.rawValue)),
             ("presence", .text(rule.presence.rawValue)), ("group", .text(rule.group)),
+            ("wired", .flag(row.isWired)),
             ("mandatory", .flag(rule.floor != nil)), ("absolute_trip", .number(rule.floor?.trip)),
             ("absolute_derate_end", .number(rule.floor?.derateEnd)),
             ("absolute_debounce_ms", .number(rule.floor?.debounce.milliseconds)),

@@ -24,8 +24,9 @@ extension InterlockMatrix {
             <tbody>
             \(rows.map { Self.tableRow($0) }.joined(separator: "\n"))
             </tbody></table>
+            \(notInForce.map { "<p><strong>NOT IN FORCE here, though shipped: \($0)</strong></p>" }.joined())
             <p>* Mandatory in production. A limit is passed when it is reached. While a row's signal is missing or stale its
-            direction is closed. Time to safe: the worst case from the evidence appearing on the wire to zero power at the
+            direction is closed; what is not wired is not judged. Time to safe: the worst case from the evidence appearing on the wire to zero power at the
             slowest unit; it must not exceed half of the process safety time. [V] read in a primary document, [R] common
             reference, [P] proposed, to be confirmed with the cell's datasheet.</p>
             \(Self.signatures)
@@ -46,6 +47,7 @@ extension InterlockMatrix {
         func shown(_ value: Double?) -> String {
             value.map { "\(row.relation) \(number($0))\(symbol)" } ?? ""
         }
+        let hysteresis = rule.hysteresis > 0 ? ", lets go \(number(rule.hysteresis)) inside" : ""
         let time = row.slowest.map { time in
             "\(milliseconds(time.total)) ms (\(time.unit)): "
                 + time.parts.filter { $0.duration > .zero }.map { "\(milliseconds($0.duration)) \($0.name)" }
@@ -53,7 +55,8 @@ extension InterlockMatrix {
         }
         let cells = [
             rule.id + (rule.floor == nil ? "" : " *"), rule.signal, shown(rule.warn),
-            rule.derate.map { "\(number($0.from)) → \(number($0.to))\(symbol)" } ?? "", shown(rule.trip),
+            rule.derate.map { "\(number($0.from)) → \(number($0.to))\(symbol)\(hysteresis)" } ?? "",
+            shown(rule.trip),
             rule.trip == nil ? "" : "\(milliseconds(rule.debounce)) ms", rule.condition.rawValue, row.effect,
             row.action, rule.trip == nil || rule.action == .stop ? "by itself" : rule.reset.rawValue,
             time ?? "",

@@ -60,6 +60,11 @@ struct Latches: Equatable {
                     "an operator has stopped the site: it stays out of service until 'ballastctl resume'",
                     fields: [("BALLAST_EVENT", "stop")]))
         }
+        for absence in record.absences where units.contains(absence.unit) {
+            let end = WallClock.text(milliseconds: absence.end * 1_000)
+            latches.note(
+                "unit \(absence.unit) stays in \(absence.kind.rawValue) until \(end)", unit: absence.unit)
+        }
         for entry in record.entries where entry.trips != 0 && !units.contains(entry.unit) {
             let names = Names.list(entry.set, first: entry.first).joined(separator: ", ")
             latches.note(
@@ -85,11 +90,13 @@ struct Latches: Equatable {
     }
 
     /// The record with the units' trips as they are now; units that are not in `current` keep theirs.
-    func updated(_ current: [LatchRecord.Entry], isStopped: Bool = false) -> LatchRecord {
+    func updated(
+        _ current: [LatchRecord.Entry], isStopped: Bool = false, absences: [LatchRecord.Absence] = []
+    ) -> LatchRecord {
         let others = record.entries.filter { entry in
             entry.trips != 0 && !current.contains { $0.unit == entry.unit }
         }
-        return LatchRecord(entries: current + others, isStopped: isStopped)
+        return LatchRecord(entries: current + others, isStopped: isStopped, absences: absences)
     }
 }
 

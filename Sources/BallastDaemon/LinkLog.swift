@@ -26,13 +26,17 @@ struct LinkLog {
         case .linkUp: outages[link] = nil
         case .linkDown(let error): return isNew(Self.text(error), of: link) ? record : nil
         case .deviceSilent, .deviceBack, .exception, .scanned, .identified, .notSunSpec, .notMeasuring,
-            .notControllable, .controlTaken, .setpointOverridden, .setpointRefused, .mapChanged:
+            .notControllable, .controlTaken, .setpointOverridden, .setpointRefused, .mapChanged,
+            .reactiveTaken, .reactiveUnsupported, .reactiveRefused, .reactiveOverridden, .coilsOneByOne,
+            .coilsOverridden:
             break
         }
         return record
     }
 
-    private mutating func isNew(_ reason: String, of link: String) -> Bool {
+    mutating func isUp(_ link: String) { outages[link] = nil }
+
+    mutating func isNew(_ reason: String, of link: String) -> Bool {
         if outages[link] == reason { return false }
         outages[link] = reason
         return true
@@ -101,8 +105,40 @@ struct LinkLog {
                 .error, "setpoint_refused",
                 "\(power.value) W does not fit the device's registers; zero was written"
             )
+        case .coilsOneByOne: (.info, "coils_one_by_one", "does not know function 15: coils go one by one")
+        case .coilsOverridden(let first, let expected, let found):
+            (
+                .warning, "coils_overridden",
+                "somebody else switched its coils, or it dropped them: from coil address \(first) on it has"
+                    + " \(levels(found, beside: expected)), expected \(levels(expected, beside: found))"
+            )
+        case .reactiveTaken, .reactiveUnsupported, .reactiveRefused, .reactiveOverridden:
+            reactiveWords(event)
         case .mapChanged: (.warning, "map_changed", "its model chain has changed; scanning anew")
         }
+    }
+
+    /// The lowest address first, as many as one of the two needs.
+    private static func levels(_ bits: UInt64, beside other: UInt64) -> String {
+        let width = max(1, 64 - (bits | other).leadingZeroBitCount)
+        return (0..<width).map { bits >> UInt64($0) & 1 == 1 ? "1" : "0" }.joined()
+    }
+
+    private static func reactiveWords(
+        _ event: ModbusReport.Event
+    ) -> (LogRecord.Priority, String, String) {
+        if case .reactiveTaken = event {
+            return (.notice, "reactive_taken", "reactive power is set as configured (SunSpec 704)")
+        }
+        if case .reactiveRefused(let code, let address) = event {
+            let text = "reactive power: exception \(code) at register \(address); asked again in a minute"
+            return (.error, "reactive_refused", text)
+        }
+        if case .reactiveOverridden = event {
+            return (.warning, "reactive_overridden", "somebody else changed the reactive power setting")
+        }
+        let text = "cannot be told the configured reactive power (SunSpec 704): its own setting holds"
+        return (.error, "reactive_unsupported", text)
     }
 
     private static func text(_ error: ModbusError) -> String {
@@ -117,7 +153,7 @@ struct LinkLog {
         }
     }
 
-    private static func record(
+    static func record(
         _ priority: LogRecord.Priority, _ event: String, _ link: String, _ text: String
     ) -> LogRecord {
         LogRecord(

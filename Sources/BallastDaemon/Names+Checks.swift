@@ -1,3 +1,5 @@
+import Control
+import Interlocks
 import Plant
 
 extension Names {
@@ -26,14 +28,35 @@ extension Names {
         case .thermalRunaway: "evacuate and call the fire brigade; nobody opens the enclosure"
         case .insulation: "disconnect and find the earth fault; moisture, damaged cable"
         case .packOvervoltage, .packUndervoltage: "compare the pack's voltage with the sum of its cells"
+        case .contactorVoltage:
+            "fuse, disconnector and contacts: something between pack and inverter does not carry"
         case .dcVoltage: "DC link against pack voltage; fuse and disconnector"
         case .acOvervoltage, .acUndervoltage:
             "voltage at the point of connection; transformer tap; grid operator"
         case .stateOfChargeHigh, .stateOfChargeLow: "compare with the cells' voltages; recalibrate the BMS"
-        case .contactorFeedback: "a contactor may be welded: measure with the pack disconnected"
+        case .contactorFeedback:
+            "the event before the trip says how: a contact may be welded, measure before anyone touches it"
         case .emergencyStop: "find who pressed it and why; release the button"
+        case .siteStop: "another unit has stopped the site: see its trips first"
+        case .lostInputs: "network, address and supply of the I/O module: 'ballastctl status' shows the link"
         case .smoke, .gas: "evacuate and call the fire brigade; ventilate before anyone enters"
         case .door: "close the enclosure; find who opened it"
+        }
+    }
+
+    /// `closed`, `fault_welded`; `nil` where the battery drives its contactors.
+    static func contactors(_ decision: UnitDecision) -> String? {
+        decision.contactorFault.map { "fault_\($0.name)" } ?? decision.contactors.map { "\($0.name)" }
+    }
+
+    /// What has failed, in words.
+    static func text(_ fault: ContactorSequence.Fault) -> String {
+        switch fault {
+        case .prechargeVoltage: "the DC side did not charge in time"
+        case .prechargeCurrent: "precharging drew too much current, or nobody knows how much"
+        case .feedback: "an auxiliary contact does not say what was commanded"
+        case .formerRun: "a fault from before the start stands"
+        case .welded: "the DC side kept its voltage after opening: a contact may be welded"
         }
     }
 }

@@ -1,4 +1,5 @@
 import Control
+import FrequencyResponse
 import Interlocks
 import Plant
 
@@ -15,6 +16,42 @@ enum Names {
         case .interlock(let id): "\(id.name)"
         case .mode: "not_in_service"
         case .siteLimit: "site_limit"
+        case .contactors: "contactors_open"
+        case .sharing: "sharing"
+        case .grid(let cause): "grid_\(cause.name)"
+        }
+    }
+
+    /// `meter`, `inverter BESS_01`, `pmu 1`.
+    static func text(_ source: FrequencySource.Kind, units: [String]) -> String {
+        switch source {
+        case .meter: "meter"
+        case .inverter(let index):
+            units.indices.contains(index) ? "inverter \(units[index])" : "inverter \(index + 1)"
+        case .phasor(let index): "pmu \(index + 1)"
+        case .simulated: "simulated"
+        }
+    }
+
+    static func text(_ state: GridSupervisor.State) -> String {
+        switch state {
+        case .out: "out"
+        case .waiting: "waiting"
+        case .ramping: "ramping"
+        case .inService: "in_service"
+        }
+    }
+
+    static func text(_ fault: ReadingFault) -> String {
+        switch fault {
+        case .neverSeen: "never_seen"
+        case .notImplemented: "not_implemented"
+        case .implausible: "implausible"
+        case .deviceFault: "device_fault"
+        case .stale: "stale"
+        case .frozen: "frozen"
+        case .disagrees: "disagrees"
+        case .fromTheFuture: "from_the_future"
         }
     }
 

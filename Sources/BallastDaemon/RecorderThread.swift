@@ -8,6 +8,8 @@ import Synchronization
 final class RecorderThread: Sendable {
     private struct Inbox: Sendable {
         var records: [[UInt8]] = []
+        /// For the performance record: a spool of its own, which nobody delivers.
+        var performance: [[UInt8]] = []
         var latches: LatchRecord?
         var refused: UInt64 = 0
     }
@@ -29,13 +31,18 @@ final class RecorderThread: Sendable {
     var areLatchesSaved: Bool { !areLatchesLost.load(ordering: .relaxed) }
 
     /// Queues a record; one that finds no room is counted and said.
-    func record(_ bytes: [UInt8]) {
+    func record(_ bytes: [UInt8]) { queue(bytes, \.records) }
+
+    /// Queues a record of the performance spool.
+    func recordPerformance(_ bytes: [UInt8]) { queue(bytes, \.performance) }
+
+    private func queue(_ bytes: [UInt8], _ list: WritableKeyPath<Inbox, [[UInt8]]>) {
         inbox.withLock { inbox in
-            guard inbox.records.count < Self.longestInbox else {
+            guard inbox[keyPath: list].count < Self.longestInbox else {
                 inbox.refused += 1
                 return
             }
-            inbox.records.append(bytes)
+            inbox[keyPath: list].append(bytes)
         }
     }
 
@@ -46,7 +53,10 @@ final class RecorderThread: Sendable {
     func end() { stop.raise() }
 
     func run() {
-        let spool = openSpool()
+        let spool = openSpool("spool", SpoolOptions(), "telemetry is")
+        // At rest about three weeks.
+        let performance = openSpool(
+            "performance", SpoolOptions(totalBytes: 128 << 20), "the performance record is")
         var lastSync = MonotonicTime.now()
         var unsaved: LatchRecord?
         while true {
@@ -57,11 +67,14 @@ final class RecorderThread: Sendable {
                 return taken
             }
             if let latches = work.latches { unsaved = write(latches) }
-            append(work, to: spool)
+            sayRefused(work.refused)
+            append(work.records, to: spool)
+            append(work.performance, to: performance)
             let now = MonotonicTime.now()
             if isLast || now - lastSync >= .seconds(1) {
                 if let latches = unsaved { unsaved = write(latches) }
                 sync(spool)
+                sync(performance, isDelivered: false)
                 lastSync = now
             }
             if isLast { return }
@@ -69,13 +82,13 @@ final class RecorderThread: Sendable {
         }
     }
 
-    private func openSpool() -> SpoolWriter? {
+    private func openSpool(_ name: String, _ options: SpoolOptions, _ what: String) -> SpoolWriter? {
         do throws(SpoolError) {
-            return try SpoolWriter(directory: directory + "/spool")
+            return try SpoolWriter(directory: directory + "/" + name, options: options)
         } catch {
             journal.write(
                 LogRecord(
-                    .error, "no spool: \(error); control goes on, telemetry is not kept",
+                    .error, "no \(name): \(error); control goes on, \(what) not kept",
                     fields: [("BALLAST_EVENT", "spool_failed")]))
             return nil
         }
@@ -105,15 +118,17 @@ final class RecorderThread: Sendable {
         return nil
     }
 
-    private func append(_ work: Inbox, to spool: SpoolWriter?) {
-        if work.refused > 0 {
-            journal.write(
-                LogRecord(
-                    .warning, "\(work.refused) records found no room: the disk is too slow",
-                    fields: [("BALLAST_EVENT", "records_lost"), ("BALLAST_VALUE", "\(work.refused)")]))
-        }
+    private func sayRefused(_ count: UInt64) {
+        guard count > 0 else { return }
+        journal.write(
+            LogRecord(
+                .warning, "\(count) records found no room: the disk is too slow",
+                fields: [("BALLAST_EVENT", "records_lost"), ("BALLAST_VALUE", "\(count)")]))
+    }
+
+    private func append(_ records: [[UInt8]], to spool: SpoolWriter?) {
         guard let spool else { return }
-        for record in work.records {
+        for record in records {
             do throws(SpoolError) {
                 _ = try spool.append(record)
             } catch {
@@ -125,7 +140,7 @@ final class RecorderThread: Sendable {
         }
     }
 
-    private func sync(_ spool: SpoolWriter?) {
+    private func sync(_ spool: SpoolWriter?, isDelivered: Bool = true) {
         guard let spool else { return }
         do throws(SpoolError) {
             try spool.sync()
@@ -133,6 +148,8 @@ final class RecorderThread: Sendable {
             journal.write(LogRecord(.error, "spool: \(error)", fields: [("BALLAST_EVENT", "spool_failed")]))
         }
         for report in spool.takeReports() {
+            // Nobody delivers the performance record: that its oldest part makes room is no loss.
+            if case .droppedUndelivered = report, !isDelivered { continue }
             journal.write(LogRecord(.warning, "spool: \(report)", fields: [("BALLAST_EVENT", "spool")]))
         }
     }

@@ -1,3 +1,4 @@
+import BatteryProfiles
 import CANBus
 import Control
 import DeviceCodecs
@@ -5,6 +6,7 @@ import FrequencyResponse
 import Interlocks
 import LinuxIO
 import ModbusBus
+import PhasorBus
 import Plant
 import PowerDispatch
 import Quantities
@@ -36,15 +38,18 @@ struct SiteAssembly {
     let cycle: Handover<CycleThread>
     let canLinks: [CANLink]
     let modbusLinks: [ModbusLink]
+    let phasorLinks: [PhasorLink]
     /// Kept as long as the threads run: the exchange's ends do not own it.
     private let exchange: Exchange
 
     /// - Throws: `ModbusError` where a link's address cannot be used.
-    init(_ config: SiteConfig, latches: LatchRecord, epoch: MonotonicTime, stop: StopFlag)
-        throws(ModbusError)
-    {
+    init(
+        _ config: SiteConfig, profiles: [BatteryProfile?] = [], latches: LatchRecord, epoch: MonotonicTime,
+        stop: StopFlag
+    ) throws(ModbusError) {
         let settings = config.units.map { Self.settings(of: $0, period: config.control.period) }
-        let exchange = Exchange(unitCount: config.units.count)
+        let exchange = Exchange(
+            unitCount: config.units.count, phasorCount: config.gridIntegration.phasors.count)
         let link = CycleLink()
         let site = Self.siteSettings(config)
         var controller = Controller(settings: site, units: settings.span)
@@ -53,62 +58,71 @@ struct SiteAssembly {
             controller.restore(entry.set, firstOut: entry.first, unit: index)
         }
         if latches.isStopped { controller.restoreStop() }
+        let wallSeconds = WallClock.nowMilliseconds() / 1_000
+        Absences(latches, units: config.units.map(\.id), wallSeconds: wallSeconds)
+            .restore(&controller, wallSeconds: wallSeconds, at: MonotonicTime.now())
         self.config = config
         self.exchange = exchange
         unitSettings = settings
         siteSettings = site
         cycleLink = link
         modbusLinks = try Self.modbusLinks(config, exchange, epoch: epoch, stop: stop)
-        canLinks = Self.canLinks(config, exchange)
+        canLinks = Self.canLinks(config, profiles, exchange)
+        phasorLinks = Self.phasorLinks(config, exchange)
         cycle = Handover(
             CycleThread(
                 period: config.control.period, epoch: epoch, controller: controller,
-                meter: exchange.meter.reader(),
+                meter: exchange.meter.reader(), phasors: exchange.phasorPorts(),
                 ports: exchange.ports(), link: link))
     }
 
     /// How old the meter's readings may be.
     var meterBudget: Duration { siteSettings.meterBudget }
 
-    private static func settings(of unit: UnitConfig, period: Duration) -> UnitSettings {
-        UnitSettings(
+    static func settings(of unit: UnitConfig, period: Duration) -> UnitSettings {
+        var settings = UnitSettings(
             rating: unit.maxPower, minStateOfCharge: unit.minStateOfCharge,
             maxStateOfCharge: unit.maxStateOfCharge,
             budget: FreshnessBudget(
                 battery: FreshnessBudget.budget(nominalPeriod: unit.battery.period, controlPeriod: period),
-                inverter: FreshnessBudget.budget(nominalPeriod: unit.inverter.poll, controlPeriod: period)),
+                inverter: FreshnessBudget.budget(nominalPeriod: unit.inverter.poll, controlPeriod: period),
+                inputs: FreshnessBudget.budget(
+                    nominalPeriod: unit.ioModule?.modbus.poll ?? .zero, controlPeriod: period)),
             // Below the noise of a rack's current sensor nothing is known to flow.
-            currentFloor: Amperes(2), inverterResponse: unit.followTime)
+            currentFloor: Amperes(2), inverterResponse: unit.followTime,
+            temperatureResolution: unit.battery.temperatureResolution,
+            frozenSamples: unit.battery.frozenSamples, losses: UnitLosses(unit.losses, at: unit.maxPower),
+            inputs: DigitalInputSet(unit.ioModule), contactors: ContactorSettings(unit))
+        settings.hasBatteryAlarms = unit.battery.profile?.acceptsWithoutAlarm != true
+        return settings
     }
 
-    private static func siteSettings(_ config: SiteConfig) -> SiteSettings {
+    static func siteSettings(_ config: SiteConfig) -> SiteSettings {
         let grid = config.gridIntegration
         let meterPoll = config.gridMeter?.modbus.poll ?? .milliseconds(100)
         return SiteSettings(
             interlocks: InterlockTable(config.interlocks.rules),
-            droop: DroopCurve(
-                nominal: grid.nominalFrequency,
-                deadbandLowMillihertz: Int((grid.droop.deadbandLow.value * 1_000).rounded()),
-                deadbandHighMillihertz: Int((grid.droop.deadbandHigh.value * 1_000).rounded()),
-                droop: grid.droop.droop),
+            droop: grid.droop.curve,
             basePoint: config.control.basePoint, ramp: config.control.rampRate,
             frequencyHold: grid.frequencyStale,
             meterBudget: FreshnessBudget.budget(
                 nominalPeriod: meterPoll, controlPeriod: config.control.period),
             enterService: config.control.enterService, stopBound: .seconds(10),
-            outputGrace: config.control.outputGrace, limits: SiteLimits(config.limits))
+            outputGrace: config.control.outputGrace, limits: SiteLimits(config.limits),
+            reversion: BasePoint.Reversion(config.control.leaseReversion), service: grid.droop.service,
+            sharing: SharingSettings(config.powerSharing), grid: gridSettings(config))
     }
 
-    private static func canLinks(_ config: SiteConfig, _ exchange: Exchange) -> [CANLink] {
+    private static func canLinks(
+        _ config: SiteConfig, _ profiles: [BatteryProfile?], _ exchange: Exchange
+    ) -> [CANLink] {
         config.units.enumerated().map { index, unit in
             let address = CANAddress(unit.battery.transport)
             let reports = RingBuffer(capacity: 256, filler: CANBusReport.filler)
-            let dialect = PylontechLowVoltage.Dialect(
-                packVoltageResolution: unit.battery.packVoltageResolution > Volts(0.05)
-                    ? .decivolt : .centivolt)
             let status = CANBusStatus()
             let owner = CANBusOwner(
-                address: address, battery: PylontechLowVoltage(dialect: dialect),
+                address: address,
+                battery: CANBattery(unit.battery, index < profiles.count ? profiles[index] : nil),
                 images: exchange.batteries[index].writer(), actuations: exchange.toBatteries[index].reader(),
                 report: reports, status: status)
             return CANLink(
@@ -122,7 +136,8 @@ struct SiteAssembly {
         _ config: SiteConfig, _ exchange: Exchange, epoch: MonotonicTime, stop: StopFlag
     ) throws(ModbusError) -> [ModbusLink] {
         var endpoints: [ModbusEndpoint] = []
-        for endpoint in config.units.map(\.inverter.endpoint)
+        let modules = config.units.compactMap(\.ioModule?.modbus.endpoint)
+        for endpoint in config.units.map(\.inverter.endpoint) + modules
             + (config.gridMeter.map { [$0.modbus.endpoint] } ?? [])
         where !endpoints.contains(endpoint) {
             endpoints.append(endpoint)
@@ -140,7 +155,12 @@ struct SiteAssembly {
     ) throws(ModbusError) -> ModbusLink {
         let inverters = config.units.enumerated().filter { $0.element.inverter.endpoint == endpoint }
         let meter = config.gridMeter.map(\.modbus).flatMap { $0.endpoint == endpoint ? $0 : nil }
-        let timeouts = inverters.map(\.element.inverter.timeout) + (meter.map { [$0.timeout] } ?? [])
+        let modules = config.units.enumerated().compactMap { index, unit in
+            unit.ioModule.flatMap { $0.modbus.endpoint == endpoint ? (index, $0) : nil }
+        }
+        let timeouts =
+            inverters.map(\.element.inverter.timeout) + modules.map(\.1.modbus.timeout)
+            + (meter.map { [$0.timeout] } ?? [])
         let address = ModbusAddress(endpoint)
         let owner = try ModbusLinkOwner(
             ModbusLinkOwner.Settings(
@@ -150,8 +170,16 @@ struct SiteAssembly {
         for (index, unit) in inverters {
             owner.addInverter(
                 ModbusDeviceSettings(unitID: unit.inverter.unitID, poll: unit.inverter.poll),
-                reversion: unit.reversion, setpoints: exchange.toInverters[index].reader(),
+                reversion: unit.reversion, readsDCVoltage: unit.contactors != nil,
+                reactive: .init(unit.reactivePower),
+                setpoints: exchange.toInverters[index].reader(),
                 images: exchange.inverters[index].writer())
+        }
+        for (index, module) in modules {
+            owner.addModule(
+                ModbusDeviceSettings(unitID: module.modbus.unitID, poll: module.modbus.poll),
+                map: ModbusIOMap(module), actuations: exchange.toModules[index].reader(),
+                images: exchange.inputs[index].writer())
         }
         if let meter {
             owner.addMeter(
@@ -166,18 +194,31 @@ struct SiteAssembly {
 }
 
 /// The slots between the bus threads and the cycle.
-private final class Exchange: Sendable {
+final class Exchange: Sendable {
     let meter = TripleBuffer(GridImage())
+    let phasors: [TripleBuffer<PhasorImage>]
     let batteries: [TripleBuffer<BatteryImage>]
     let inverters: [TripleBuffer<InverterImage>]
+    let inputs: [TripleBuffer<DigitalInputImage>]
     let toBatteries: [TripleBuffer<Actuation>]
     let toInverters: [TripleBuffer<Actuation>]
+    let toModules: [TripleBuffer<Actuation>]
 
-    init(unitCount: Int) {
+    init(unitCount: Int, phasorCount: Int) {
+        phasors = (0..<phasorCount).map { _ in TripleBuffer(PhasorImage()) }
         batteries = (0..<unitCount).map { _ in TripleBuffer(BatteryImage()) }
         inverters = (0..<unitCount).map { _ in TripleBuffer(InverterImage()) }
+        inputs = (0..<unitCount).map { _ in TripleBuffer(DigitalInputImage()) }
         toBatteries = (0..<unitCount).map { _ in TripleBuffer(Actuation.safe) }
         toInverters = (0..<unitCount).map { _ in TripleBuffer(Actuation.safe) }
+        toModules = (0..<unitCount).map { _ in TripleBuffer(Actuation.safe) }
+    }
+
+    /// The cycle's ends of the PMUs.
+    func phasorPorts() -> FixedList<TripleBufferReader<PhasorImage>> {
+        let ports = FixedList<TripleBufferReader<PhasorImage>>(capacity: phasors.count)
+        for phasor in phasors { ports.append(phasor.reader()) }
+        return ports
     }
 
     /// The cycle's ends.
@@ -187,7 +228,8 @@ private final class Exchange: Sendable {
             ports.append(
                 UnitPorts(
                     battery: batteries[index].reader(), inverter: inverters[index].reader(),
-                    toBattery: toBatteries[index].writer(), toInverter: toInverters[index].writer()))
+                    inputs: inputs[index].reader(), toBattery: toBatteries[index].writer(),
+                    toInverter: toInverters[index].writer(), toModule: toModules[index].writer()))
         }
         return ports
     }

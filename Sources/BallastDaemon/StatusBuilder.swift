@@ -34,11 +34,25 @@ struct StatusBuilder {
             frequency_hz: snapshot.decision.frequency.map { ($0.value * 1_000_000).rounded() / 1_000_000 },
             base_point_kw: kilowatts(snapshot.decision.basePoint),
             response_kw: kilowatts(snapshot.decision.response),
-            target_kw: kilowatts(snapshot.decision.target),
+            target_kw: kilowatts(snapshot.decision.wanted),
             setpoint_kw: kilowatts(snapshot.decision.setpoint), meter_power_kw: meter.map(kilowatts),
             site_power_kw: total.map(rounded), realtime: realtime, latches_saved: latchesSaved,
             base_point_by: "\(snapshot.decision.basePointSource.name)", stopped: isStopped, units: units,
-            links: links)
+            links: links, grid: grid(snapshot.decision))
+    }
+
+    private func grid(_ decision: borrowing Decision) -> GridStatus {
+        let grid = decision.grid
+        let health =
+            grid.isDisputed
+            ? "disputed" : (grid.isFrequencyMissing ? "missing" : (grid.source == nil ? "none" : "good"))
+        return GridStatus(
+            frequency_source: grid.source.map { Names.text($0, units: config.units.map(\.id)) },
+            frequency_health: health, rocof_hz_per_s: grid.rateOfChange.map { rounded($0.value) },
+            state: grid.state.map(Names.text), cause: grid.outage.map { "\($0.name)" },
+            allowed_percent: rounded(grid.share.percent),
+            energy_kw: kilowatts(decision.correction - decision.eventShift),
+            event_shift_kw: kilowatts(decision.eventShift))
     }
 
     private func unit(
@@ -67,11 +81,41 @@ struct StatusBuilder {
             charge_limited_by: Names.text(decision.window.chargeCause),
             discharge_limited_by: Names.text(decision.window.dischargeCause),
             trips: Names.list(decision.latched, first: decision.firstOut),
-            warnings: Names.list(decision.warnings, first: nil))
+            warnings: Names.list(decision.warnings, first: nil),
+            override_kw: decision.override.map(kilowatts), inputs: inputs(index, image.inputs, at: now),
+            contactors: Names.contactors(decision))
+    }
+
+    /// Unreadable after three polls, as for the cycle.
+    private func inputs(
+        _ index: Int, _ image: DigitalInputImage, at now: MonotonicTime
+    ) -> [InputStatus] {
+        guard let module = config.units[index].ioModule else { return [] }
+        let limit = FreshnessBudget.budget(
+            nominalPeriod: module.modbus.poll, controlPeriod: config.control.period)
+        return module.inputs.map { input in
+            let reading = image[input.name]
+            return InputStatus(
+                name: input.name.rawValue, active: reading.fresh(at: now, within: limit),
+                fault: reading.fault(at: now, within: limit).map(Names.text))
+        }
     }
 
     private func kilowatts(_ power: Watts) -> Double { rounded(power.kilowatts) }
     private func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
+}
+
+extension DigitalInputImage {
+    fileprivate subscript(_ name: DigitalInputConfig.Name) -> Reading<Bool> {
+        switch name {
+        case .emergencyStop: emergencyStop
+        case .smoke: smoke
+        case .gas: gas
+        case .door: door
+        case .mainContactor: isMainContactorClosed
+        case .prechargeContactor: isPrechargeContactorClosed
+        }
+    }
 }
 
 /// The site's status with the word that tells it from an event, as the spool keeps it.

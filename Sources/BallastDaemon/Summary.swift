@@ -1,31 +1,79 @@
+import LinuxIO
+import Quantities
 import SiteConfig
 
 extension Daemon {
     /// What a checked configuration means, for `ballastd --check`.
-    public static func summary(of config: SiteConfig) -> String {
-        let droop = config.gridIntegration.droop
+    static func summary(of config: SiteConfig, _ schedule: Schedule?) -> String {
         var lines = [
             "site \(config.siteID): configuration is good",
             "  mode            \(config.mode.rawValue)",
             "  period          \(config.control.period.milliseconds) ms, outputs expire after "
                 + "\(config.control.outputGrace.milliseconds) ms",
             "  enter service   all seen good for \(config.control.enterService.seconds) s",
-            "  droop           \(Names.rounded(droop.droop.percent)) % outside "
-                + "\(droop.deadbandLow.value) … \(droop.deadbandHigh.value) Hz",
+        ]
+        lines += FrequencySummary.lines(of: config.gridIntegration.droop)
+        lines += [
+            "  power sharing   \(text(config.powerSharing))",
+            "  base point      \(Names.rounded(config.control.basePoint.kilowatts)) kW by default; a lapsed "
+                + "lease: \(text(config.control.leaseReversion))",
+            "  schedule        \(text(schedule, file: config.schedule))",
             "  state           \(config.paths.stateDirectory)",
             "  control socket  \(config.paths.controlSocket)",
         ]
-        for unit in config.units {
-            lines.append(
-                "  unit \(unit.id): ±\(Names.rounded(unit.maxPower.kilowatts)) kW,"
-                    + " SoC \(Names.rounded(unit.minStateOfCharge.percent)) … "
-                    + "\(Names.rounded(unit.maxStateOfCharge.percent)) %")
-        }
+        lines += GridSummary.lines(of: config)
+        lines += config.units.flatMap { ["  unit \($0.id): \(text($0))"] + wires(of: $0) }
         if let limits = config.limits {
             lines.append(
                 "  site limits     import \(Names.rounded(limits.importLimit.kilowatts)) kW, export "
                     + "\(Names.rounded(limits.exportLimit.kilowatts)) kW")
         }
         return lines.joined(separator: "\n")
+    }
+
+    private static func text(_ sharing: PowerSharingConfig) -> String {
+        let gain = sharing.balancing > 0 ? "gain \(Names.rounded(sharing.balancing))" : "off"
+        return "\(Names.words(sharing.mode.rawValue)), balance of charge \(gain)"
+    }
+
+    private static func text(_ reversion: LeaseReversionConfig) -> String {
+        switch reversion {
+        case .nextSource: "the next source"
+        case .hold(let time): "held for \(time.seconds) s, then the next source"
+        case .zero: "zero"
+        }
+    }
+
+    private static func text(_ schedule: Schedule?, file: String?) -> String {
+        guard let schedule, let file else { return "none" }
+        guard let first = schedule.rows.first, let last = schedule.rows.last else { return "\(file): no row" }
+        let (start, end) = (
+            WallClock.text(milliseconds: first.start * 1_000), WallClock.text(milliseconds: last.end * 1_000)
+        )
+        return "\(file): \(schedule.rows.count) rows, \(start) … \(end)"
+    }
+
+    private static func text(_ unit: UnitConfig) -> String {
+        var parts = [
+            "±\(Names.rounded(unit.maxPower.kilowatts)) kW",
+            "SoC \(Names.rounded(unit.minStateOfCharge.percent)) … "
+                + "\(Names.rounded(unit.maxStateOfCharge.percent)) %",
+        ]
+        if let losses = unit.losses {
+            parts.append(
+                "loses \(Names.rounded(losses.idle.kilowatts)) kW + "
+                    + "\(Names.rounded(losses.linear.percent)) % + "
+                    + "\(Names.rounded(losses.square.percent)) % at full power")
+        }
+        if unit.battery.frozenSamples > 0 {
+            parts.append("frozen after \(unit.battery.frozenSamples) samples")
+        }
+        switch unit.reactivePower {
+        case .device: break
+        case .zero: parts.append("0 var")
+        case .powerFactor(let factor, let excitation):
+            parts.append("power factor \(factor.value) \(Names.words(excitation.rawValue))")
+        }
+        return parts.joined(separator: ", ")
     }
 }

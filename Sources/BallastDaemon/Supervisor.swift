@@ -28,8 +28,10 @@ struct Supervisor: ~Copyable {
     private var lostBefore: UInt64 = 0
     /// By an operator; our own end is no operator's stop.
     private var isStopped: Bool
+    private var absences: Absences
     private var isEnding = false
     private var feeder: ScheduleFeeder?
+    private var performance: PerformanceSampler
     private var scheduleDue = MonotonicTime(nanoseconds: 0)
 
     init(
@@ -42,8 +44,12 @@ struct Supervisor: ~Copyable {
         self.control = control
         self.latches = latches
         isStopped = latches.record.isStopped
+        absences = Absences(
+            latches.record, units: site.config.units.map(\.id),
+            wallSeconds: WallClock.nowMilliseconds() / 1_000)
         feeder = schedule.map { ScheduleFeeder($0) }
         trips = TripLog(units: site.config.units.map(\.id), table: site.siteSettings.interlocks)
+        performance = PerformanceSampler(settings: site.siteSettings, units: site.unitSettings)
         status = StatusBuilder(
             config: site.config, settings: site.unitSettings, meterBudget: site.meterBudget,
             realtime: realtime)
@@ -55,6 +61,10 @@ struct Supervisor: ~Copyable {
         watchdog.watch(within: max(tenPeriods, .milliseconds(100))) { link.cycles.load(ordering: .relaxed) }
         for can in site.canLinks {
             let status = can.status
+            watchdog.watch(within: .milliseconds(1_500)) { status.heartbeat }
+        }
+        for phasor in site.phasorLinks {
+            let status = phasor.status
             watchdog.watch(within: .milliseconds(1_500)) { status.heartbeat }
         }
         for modbus in site.modbusLinks {
@@ -78,13 +88,17 @@ struct Supervisor: ~Copyable {
             if signals.wait(timeout: .milliseconds(10)) != nil { break }
         }
         turn()
+        if let record = performance.end() { recorder.recordPerformance(record) }
     }
 
     private var isOutOfService: Bool {
         let decision = snapshots.latest
         for index in 0..<site.unitSettings.count {
-            switch decision.pointee.decision.units[index].mode {
-            case .running, .stopping: return false
+            let unit = decision.pointee.decision.units[index]
+            // The current ends before the contacts part.
+            if unit.closesMainContactor || unit.closesPrechargeContactor { return false }
+            switch unit.mode {
+            case .precharge, .running, .stopping: return false
             case .offline, .standby, .tripped, .maintenance: continue
             }
         }
@@ -100,6 +114,14 @@ struct Supervisor: ~Copyable {
         persistLatches()
         feedSchedule(at: now)
         publishStatus(at: now)
+        samplePerformance()
+    }
+
+    private mutating func samplePerformance() {
+        guard snapshots.latest.pointee.decision.cycle > 0 else { return }
+        let record = performance.look(
+            snapshots.latest.pointee, at: MonotonicTime.now(), wallMilliseconds: WallClock.nowMilliseconds())
+        if let record { recorder.recordPerformance(record) }
     }
 
     private mutating func feedSchedule(at now: MonotonicTime) {
@@ -122,6 +144,7 @@ struct Supervisor: ~Copyable {
             journal.write(events.line(event, record))
             control.saw(event)
             trips.saw(event, at: wallTime)
+            absences.saw(event, wallSeconds: WallClock.nowMilliseconds() / 1_000)
             if event.kind == .stopRequested && !isEnding { isStopped = true }
             if event.kind == .resumed { isStopped = false }
             if let bytes = JSONLine.encode(record) { recorder.record(bytes.dropLast()) }
@@ -142,6 +165,11 @@ struct Supervisor: ~Copyable {
                 if let line = linkLog.line(report, on: link.address) { journal.write(line) }
             }
         }
+        for link in site.phasorLinks {
+            while let report = link.reports.pop() {
+                if let line = linkLog.line(report, on: link.name) { journal.write(line) }
+            }
+        }
         for link in site.modbusLinks {
             while let report = link.reports.pop() {
                 if let line = linkLog.line(report, on: link.name) { journal.write(line) }
@@ -156,7 +184,7 @@ struct Supervisor: ~Copyable {
             let decision = snapshots.latest.pointee.decision.units[index]
             return LatchRecord.Entry(unit: unit.id, set: decision.latched, first: decision.firstOut)
         }
-        let record = latches.updated(entries, isStopped: isStopped)
+        let record = latches.updated(entries, isStopped: isStopped, absences: absences.current)
         guard record != latches.record else { return }
         latches.record = record
         recorder.persist(record)
@@ -216,6 +244,6 @@ struct Supervisor: ~Copyable {
                     "worst_write_delay_us": UInt64(max(0, link.status.worstWriteDelay.nanoseconds / 1_000)),
                 ])
         }
-        return can + modbus
+        return can + modbus + site.phasorLinks.map { LinkStatus(name: $0.name, $0.status) }
     }
 }

@@ -84,6 +84,15 @@ enum Threads {
                     owner.run(until: stop)
                 })
         }
+        for link in site.phasorLinks {
+            let handover = link.owner
+            threads.append(
+                try SystemThread(name: "pmu") {
+                    _ = RealTime.enter(priority: priority, cpu: nil, locksMemory: false)
+                    guard var owner = handover.take() else { return }
+                    owner.run(until: stop)
+                })
+        }
         for link in site.modbusLinks {
             let handover = link.owner
             threads.append(

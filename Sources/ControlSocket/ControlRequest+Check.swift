@@ -19,8 +19,9 @@ extension ControlRequest {
             if let fault = reasonFault ?? unitFault { return fault }
             switch mode {
             case "auto": return nil
+            case "standby": return Self.fault("for_s", for_s, Self.maintenanceSeconds, "s")
             case "maintenance": return Self.fault("for_s", for_s, Self.maintenanceSeconds, "s")
-            default: return "mode takes maintenance or auto"
+            default: return "mode takes maintenance, standby or auto"
             }
         }
     }

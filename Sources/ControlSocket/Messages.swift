@@ -5,9 +5,9 @@ public struct ControlRequest: Codable, Sendable, Equatable {
     public enum Command: String, Codable, Sendable, CaseIterable {
         case status, timing, trips
         case reset, stop, resume
-        /// The operator's base point, and its end.
+        /// The operator's base point, and its end; with a unit the power of that unit alone.
         case setpoint, revoke
-        /// A unit's mode: `maintenance` for a time, or `auto`.
+        /// A unit's mode: `maintenance` or `standby` for a time, or `auto`.
         case mode
     }
 
@@ -18,9 +18,9 @@ public struct ControlRequest: Codable, Sendable, Equatable {
     public var reason: String?
     /// With `setpoint`. Positive = discharge.
     public var power_kw: Double?
-    /// With `setpoint` and `mode maintenance`: how long it holds.
+    /// With `setpoint`, `mode maintenance` and `mode standby`: how long it holds.
     public var for_s: Double?
-    /// With `mode`: `maintenance` or `auto`.
+    /// With `mode`: `maintenance`, `standby` or `auto`.
     public var mode: String?
 
     public init(

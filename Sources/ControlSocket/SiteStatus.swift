@@ -31,14 +31,18 @@ public struct SiteStatus: Codable, Sendable, Equatable {
     public var stopped: Bool
     public var units: [UnitStatus]
     public var links: [LinkStatus]
+    /// What the site sees of the grid, and what moves the base point; absent in records of older versions.
+    public var grid: GridStatus?
 
     public init(
         site: String, mode: String, at: String, cycle: UInt64, period_ms: Double, overruns: UInt64,
         frequency_hz: Double?, base_point_kw: Double, response_kw: Double, target_kw: Double,
         setpoint_kw: Double,
         meter_power_kw: Double?, site_power_kw: Double?, realtime: String, latches_saved: Bool,
-        base_point_by: String, stopped: Bool, units: [UnitStatus], links: [LinkStatus]
+        base_point_by: String, stopped: Bool, units: [UnitStatus], links: [LinkStatus],
+        grid: GridStatus? = nil
     ) {
+        self.grid = grid
         self.site = site
         self.mode = mode
         self.at = at
@@ -64,12 +68,14 @@ public struct SiteStatus: Codable, Sendable, Equatable {
 /// One unit. A value that is not fresh is absent, never a zero.
 public struct UnitStatus: Codable, Sendable, Equatable {
     public var id: String
-    /// offline, standby, running, stopping or tripped.
+    /// offline, standby, precharge, running, stopping, tripped or maintenance.
     public var mode: String
     /// The most the unit is configured for, either way.
     public var rating_kw: Double
     /// Its part of the site's target by its rating, before anything limits or moves it.
     public var asked_kw: Double
+    /// What an operator asks of this unit alone; `nil` where it has its part of the site's power.
+    public var override_kw: Double?
     /// What kept the setpoint below it; `none` where nothing did.
     public var limited_by: String
     public var power_kw: Double?
@@ -91,6 +97,11 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     /// Latched trips, the first of the cascade first.
     public var trips: [String]
     public var warnings: [String]
+    /// Contactors that we drive: unchecked, open, precharging, pausing, closed, opening, checking, or what
+    /// has failed, after `fault_`. Absent where the battery drives them.
+    public var contactors: String?
+    /// Its digital inputs, those that are wired.
+    public var inputs: [InputStatus]
 
     public init(
         id: String, mode: String, rating_kw: Double, asked_kw: Double, limited_by: String, power_kw: Double?,
@@ -99,8 +110,9 @@ public struct UnitStatus: Codable, Sendable, Equatable {
         cell_temperature_max_c: Double?, pack_voltage_v: Double?, pack_current_a: Double?,
         charge_limit_kw: Double,
         discharge_limit_kw: Double, charge_limited_by: String, discharge_limited_by: String, trips: [String],
-        warnings: [String]
+        warnings: [String], override_kw: Double? = nil, inputs: [InputStatus] = [], contactors: String? = nil
     ) {
+        self.override_kw = override_kw
         self.id = id
         self.mode = mode
         self.rating_kw = rating_kw
@@ -121,6 +133,60 @@ public struct UnitStatus: Codable, Sendable, Equatable {
         self.discharge_limited_by = discharge_limited_by
         self.trips = trips
         self.warnings = warnings
+        self.contactors = contactors
+        self.inputs = inputs
+    }
+}
+
+/// One digital input of a unit.
+public struct InputStatus: Codable, Sendable, Equatable {
+    /// As in the configuration: `emergency_stop`, `main_contactor`.
+    public var name: String
+    /// Pressed, alarmed, open door, closed contactor; absent while it cannot be read.
+    public var active: Bool?
+    /// Why it cannot be read.
+    public var fault: String?
+
+    public init(name: String, active: Bool?, fault: String?) {
+        self.name = name
+        self.active = active
+        self.fault = fault
+    }
+}
+
+/// The grid as the cycle sees it.
+public struct GridStatus: Codable, Sendable, Equatable {
+    /// Who measures the frequency that is used: `meter`, `inverter BESS_01`, `pmu 1`, `simulated`; absent
+    /// where nobody does.
+    public var frequency_source: String?
+    /// `good`, `none` (no fresh source), `missing` (for 5 s and more) or `disputed` (the sources differ).
+    public var frequency_health: String
+    /// Rate of change of frequency; absent while there are too few samples.
+    public var rocof_hz_per_s: Double?
+    /// `in_service`, `ramping`, `waiting`, `out`; absent where the grid is not supervised.
+    public var state: String?
+    /// Why the grid's state keeps the site from its power.
+    public var cause: String?
+    /// Share of the power that the grid's state allows.
+    public var allowed_percent: Double
+    /// What the energy management and its reserve add to the base point.
+    public var energy_kw: Double
+    /// What the power delivered when the frequency event began adds to it.
+    public var event_shift_kw: Double
+
+    public init(
+        frequency_source: String? = nil, frequency_health: String = "good", rocof_hz_per_s: Double? = nil,
+        state: String? = nil, cause: String? = nil, allowed_percent: Double = 100, energy_kw: Double = 0,
+        event_shift_kw: Double = 0
+    ) {
+        self.frequency_source = frequency_source
+        self.frequency_health = frequency_health
+        self.rocof_hz_per_s = rocof_hz_per_s
+        self.state = state
+        self.cause = cause
+        self.allowed_percent = allowed_percent
+        self.energy_kw = energy_kw
+        self.event_shift_kw = event_shift_kw
     }
 }
 

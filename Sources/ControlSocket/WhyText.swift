@@ -7,14 +7,19 @@ public enum WhyText {
         switch unit.mode {
         case "tripped":
             let first = unit.trips.first.map(words) ?? "a trip"
-            parts.append("tripped by \(first); it stays at zero until it is reset")
+            let fault = unit.contactors.flatMap { $0.hasPrefix("fault_") ? words($0.dropFirst(6)) : nil }
+            let contactors = fault.map { " (contactors: \($0))" } ?? ""
+            parts.append("tripped by \(first)\(contactors); it stays at zero until it is reset")
         case "running":
-            parts.append("\(asker(site)) asked \(signed(unit.asked_kw))")
+            let asker = unit.override_kw == nil ? asker(site) : "operator, of this unit alone,"
+            parts.append("\(asker) asked \(signed(unit.asked_kw))")
             if let limit = limit(unit) { parts.append(limit) }
-        case "offline": parts.append("offline: battery and inverter are not both heard")
+        case "offline":
+            parts.append("offline: battery, inverter and wired inputs are not all heard")
         case "standby":
             parts.append(
                 site.stopped ? "standby: an operator stopped the site" : "standby: it waits to enter service")
+        case "precharge": parts.append("precharge: \(precharge(unit.contactors))")
         case "maintenance": parts.append("taken out for maintenance")
         case "stopping": parts.append("stopping: on its way out of service")
         default: parts.append(unit.mode)
@@ -22,22 +27,39 @@ public enum WhyText {
         return parts.joined(separator: "; ")
     }
 
+    private static func precharge(_ contactors: String?) -> String {
+        switch contactors {
+        case "unchecked": "it waits to see the DC side without voltage"
+        case "opening", "checking": "its contactors open first, and prove it"
+        case "pausing": "the DC side did not charge; it waits to try again"
+        default: "its contactors close"
+        }
+    }
+
     /// `site north: −100.0 kW; schedule asked −60.0; droop −50.0; units allow no more than −100.0`.
     public static func site(_ site: SiteStatus) -> String {
         var parts = ["site \(site.site): \(signed(site.setpoint_kw)) kW"]
         parts.append("\(site.base_point_by) asked \(signed(site.base_point_kw))")
+        let (energy, shift) = (site.grid?.energy_kw ?? 0, site.grid?.event_shift_kw ?? 0)
+        if isSome(energy) { parts.append("energy management or reserve changes that by \(signed(energy))") }
+        if isSome(shift) {
+            parts.append("the frequency event holds the power it began with, \(signed(shift)) away from that")
+        }
         if site.frequency_hz == nil {
             parts.append("no fresh frequency")
         } else if isSome(site.response_kw) {
             parts.append("droop \(signed(site.response_kw))")
         }
-        let wanted = site.base_point_kw + site.response_kw
+        let wanted = site.base_point_kw + energy + shift + site.response_kw
         if isSome(site.target_kw - wanted) { parts.append("the ramp is at \(signed(site.target_kw))") }
+        if site.stopped { parts.append("an operator stopped the site") }
         if isSome(site.setpoint_kw - site.target_kw) {
-            let running = site.units.filter { $0.mode == "running" }.count
-            parts.append(
-                "\(running) of \(site.units.count) units in service allow no more than \(signed(site.setpoint_kw))"
-            )
+            let running = site.units.filter { $0.mode == "running" }
+            let who =
+                running.contains { $0.limited_by == "site_limit" }
+                ? "the site's limit at the meter allows"
+                : "\(running.count) of \(site.units.count) units in service allow"
+            parts.append("\(who) no more than \(signed(site.setpoint_kw))")
         }
         return parts.joined(separator: "; ")
     }
@@ -63,8 +85,13 @@ public enum WhyText {
             return "state of charge\(measured(unit.soc_percent, " %")) limits \(result)"
         case "site_limit":
             return "the site's limit at the meter holds \(direction) to \(signed(unit.setpoint_kw))"
+        case "sharing": return "other units take part of it, for the balance of charge or to lose less"
         case "not_in_service": return "it is not in service"
+        case "contactors_open": return "its contactors are not closed"
         default:
+            if cause.hasPrefix("grid_") {
+                return "the grid (\(words(cause.dropFirst(5)))) holds \(result)"
+            }
             if cause.hasPrefix("no_") { return "no fresh \(words(cause.dropFirst(3))): no \(direction)" }
             return "\(evidence(cause, unit)) derates \(result)"
         }
@@ -87,9 +114,15 @@ public enum WhyText {
         }
     }
 
+    /// Everybody who has a part in what the site wants.
     private static func asker(_ site: SiteStatus) -> String {
-        guard isSome(site.response_kw) else { return site.base_point_by }
-        return isSome(site.base_point_kw) ? "\(site.base_point_by) and droop" : "droop"
+        var names: [String] = []
+        if isSome(site.base_point_kw) { names.append(site.base_point_by) }
+        if isSome(site.grid?.energy_kw ?? 0) { names.append("energy management") }
+        if isSome(site.grid?.event_shift_kw ?? 0) { names.append("the frequency event's base") }
+        if isSome(site.response_kw) { names.append("droop") }
+        guard let last = names.popLast() else { return site.base_point_by }
+        return names.isEmpty ? last : "\(names.joined(separator: ", ")) and \(last)"
     }
 
     private static func measured(_ value: Double?, _ unit: String) -> String {

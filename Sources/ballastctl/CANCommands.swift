@@ -3,7 +3,8 @@ import CANBus
 
 struct CAN: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "can", abstract: "Set up CAN interfaces.", subcommands: [Up.self])
+        commandName: "can", abstract: "Set up CAN interfaces; read batteries by their profiles.",
+        subcommands: [Up.self, Decode.self, Check.self])
 
     struct Up: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -14,15 +14,23 @@ struct ForOption: ParsableArguments {
     }
 }
 
+/// The site, or one unit of it.
+struct UnitOption: ParsableArguments {
+    @Option(help: "One unit alone: it leaves the sharing of the site's power, and the others make up for it.")
+    var unit: String?
+}
+
 struct Setpoint: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask for a site power in the place of schedule and remote, for a time.",
+        abstract:
+            "Ask for a power of the site, or of one unit, in the place of schedule and remote, for a time.",
         subcommands: [Ask.self, Revoke.self], defaultSubcommand: Ask.self)
 
     struct Ask: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask for a site power. Positive = discharge. No interlock or limit is passed by.")
+            abstract: "Ask for a power. Positive = discharge. No interlock or limit is passed by.")
         @Argument(parsing: .allUnrecognized, help: "Power in kW; negative = charge.") var kilowatts: [String]
+        @OptionGroup var unit: UnitOption
         @OptionGroup var hold: ForOption
         @OptionGroup var reason: ReasonOption
         @OptionGroup var socket: SocketOption
@@ -32,39 +40,49 @@ struct Setpoint: ParsableCommand {
                 throw ValidationError("give one power in kW")
             }
             let request = ControlRequest(
-                .setpoint, reason: reason.reason, power_kw: power, for_s: try hold.seconds())
+                .setpoint, unit: unit.unit, reason: reason.reason, power_kw: power,
+                for_s: try hold.seconds())
             print(try socket.ask(request).done ?? "")
         }
     }
 
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "End the operator's setpoint now.")
+        @OptionGroup var unit: UnitOption
         @OptionGroup var reason: ReasonOption
         @OptionGroup var socket: SocketOption
 
-        func run() throws { print(try socket.ask(ControlRequest(.revoke, reason: reason.reason)).done ?? "") }
+        func run() throws {
+            let request = ControlRequest(.revoke, unit: unit.unit, reason: reason.reason)
+            print(try socket.ask(request).done ?? "")
+        }
     }
 }
 
 struct Mode: ParsableCommand {
-    enum Wanted: String, ExpressibleByArgument, CaseIterable { case maintenance, auto }
+    enum Wanted: String, ExpressibleByArgument, CaseIterable { case maintenance, standby, auto }
 
     static let configuration = CommandConfiguration(
-        abstract: "Take a unit out for maintenance for a time, or give it back.")
+        abstract: "Take a unit out for a time, or give it back.",
+        discussion: """
+            maintenance: zero power, contactors open; it is no lock-out. standby: zero power, ready to run. auto: the unit \
+            enters service anew.
+            """)
     @Argument(help: "Identifier of the unit.") var unit: String
-    @Argument(help: "maintenance or auto.") var mode: Wanted
-    @Option(name: .customLong("for"), help: "With maintenance: how long (15m, 2h).") var duration: String?
+    @Argument(help: "maintenance, standby or auto.") var mode: Wanted
+    @Option(name: .customLong("for"), help: "With maintenance and standby: how long (15m, 2h).")
+    var duration: String?
     @OptionGroup var reason: ReasonOption
     @OptionGroup var socket: SocketOption
 
     func run() throws {
         let seconds = duration.flatMap(DurationText.seconds)
         switch mode {
-        case .maintenance where seconds == nil:
-            throw ValidationError("maintenance takes --for with a number and its unit: 15m, 2h")
+        case .maintenance where seconds == nil, .standby where seconds == nil:
+            throw ValidationError("\(mode) takes --for with a number and its unit: 15m, 2h")
         case .auto where duration != nil:
             throw ValidationError("auto takes no --for")
-        case .maintenance, .auto:
+        case .maintenance, .standby, .auto:
             let request = ControlRequest(
                 .mode, unit: unit, reason: reason.reason, for_s: seconds, mode: mode.rawValue)
             print(try socket.ask(request).done ?? "")

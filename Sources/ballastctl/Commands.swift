@@ -66,7 +66,11 @@ struct Timing: ParsableCommand {
 
 struct Reset: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Clear a unit's latched trips whose cause is gone. It never starts power by itself.")
+        abstract: "Clear a unit's latched trips whose cause is gone.",
+        discussion: """
+            The unit then enters service anew: from standby, after enter_service_s with everything seen good, unless the \
+            site is stopped. Nobody may be at the unit; 'ballastctl stop' before the reset keeps the site at zero.
+            """)
     @Argument(help: "Identifier of the unit.") var unit: String
     @OptionGroup var reason: ReasonOption
     @OptionGroup var socket: SocketOption

@@ -9,6 +9,9 @@ enum StatusText {
             "frequency \(text(status.frequency_hz, "Hz"))   base point \(number(status.base_point_kw)) kW"
                 + "   droop \(number(status.response_kw)) kW   setpoint \(number(status.setpoint_kw)) kW"
                 + "   measured \(text(status.site_power_kw, "kW"))",
+        ]
+        if let grid = status.grid { lines.append(GridText.line(grid)) }
+        lines += [
             "",
             "unit             mode      power kW  setpoint    SoC %  cell V min/max  cell °C min/max  allowed kW",
         ]
@@ -44,8 +47,17 @@ enum StatusText {
         if !unit.trips.isEmpty {
             lines.append("    TRIPPED: \(unit.trips.joined(separator: ", ")) (the first came first)")
         }
+        if let contactors = unit.contactors { lines.append("    contactors: \(contactors)") }
+        if !unit.inputs.isEmpty {
+            lines.append("    inputs: \(unit.inputs.map(input).joined(separator: ", "))")
+        }
         if !unit.warnings.isEmpty { lines.append("    warnings: \(unit.warnings.joined(separator: ", "))") }
         return lines
+    }
+
+    private static func input(_ input: InputStatus) -> String {
+        let level = input.active.map { $0 ? "ON" : "off" } ?? "UNREADABLE (\(input.fault ?? "stale"))"
+        return "\(input.name) \(level)"
     }
 
     private static func link(_ link: LinkStatus) -> String {

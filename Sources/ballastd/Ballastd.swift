@@ -14,7 +14,7 @@ struct Ballastd: ParsableCommand {
             """)
 
     @Option(help: "The site's configuration file (YAML).")
-    var config: String
+    var config = "/etc/ballast/site.yaml"
 
     @Flag(help: "Check the configuration, say what is wrong with it or what it means, and exit.")
     var check = false
@@ -24,6 +24,9 @@ struct Ballastd: ParsableCommand {
 
     @Option(help: "With --check: write the interlocks to this file, as a page to print and sign.")
     var html: String?
+
+    @Flag(help: "Print every key that the configuration may hold, with what is allowed, and exit.")
+    var reference = false
 
     /// As in sysexits(3): the configuration cannot be used, and a restart will not mend it.
     private static let unusableConfiguration = ExitCode(78)
@@ -35,13 +38,14 @@ struct Ballastd: ParsableCommand {
     }
 
     func run() throws {
+        if reference { return print(CheckedSite.reference, terminator: "") }
         do throws(Daemon.StartFailure) {
             let site = try CheckedSite(path: config)
             if check {
                 print(json ? site.json : site.text)
                 if let html { try site.writeHTML(to: html) }
             } else {
-                try Daemon.run(site.config)
+                try Daemon.run(site)
             }
         } catch {
             Daemon.refuse(error)

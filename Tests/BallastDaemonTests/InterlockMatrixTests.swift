@@ -2,6 +2,7 @@ import Foundation
 import Interlocks
 import Plant
 import PowerDispatch
+import Quantities
 import SiteConfig
 import Testing
 import YAMLText
@@ -28,8 +29,12 @@ import YAMLText
             let count = text.split(separator: "\n").count {
                 $0.contains(rule.id + " ") || $0.contains(rule.id + "* ")
             }
-            let isTimed = rule.trip != nil || rule.derate != nil
-            #expect(count == (isTimed ? 1 + site.config.units.count : 1), "\(rule.id)")
+            let times = site.config.timesToSafe.filter { $0.rule == rule.id }
+            let signal = try #require(InterlockSignal.named(rule.signal))
+            let isWired = site.config.units.allSatisfy { $0.isWired(signal) }
+            let acts = rule.trip != nil || rule.derate != nil
+            #expect(times.count == (acts && isWired ? site.config.units.count : 0), "\(rule.id)")
+            #expect(count == 1 + times.count, "\(rule.id)")
         }
     }
 
@@ -40,10 +45,90 @@ import YAMLText
         let words = [
             "≥ 3.65 V", "3.58 → 3.62 V", "10000 ms: [P]", "Approved by", "Signature", "Date",
             "11000 ms (BESS_01)",
+            "40 → 50 °C, lets go 3 inside", "<td>not wired</td>",
         ]
         for word in words { #expect(page.contains(word), "\(word)") }
         #expect(page.contains(site.files[0].sha256) && site.files[0].sha256.count == 64)
         #expect(!page.contains("<script") && !page.contains("http"))
+    }
+
+    /// A unit that drives its contactors, with an emergency stop and no smoke detector.
+    static func wired() throws -> SiteConfig {
+        let text = """
+            mode: simulation
+            bess_units:
+              - id: A
+                campus_id: C
+                capacity_kwh: 250
+                max_power_kw: 100
+                modbus: {host: 10.0.0.1}
+                contactor_open_ms: 100
+                contactors: {drive: own, precharge_current_max_a: 15, discharged_v: 50, precharge_attempts: 4,
+                  precharge_limit_ms: 1500, charged_percent: 90, precharge_pause_ms: 2500, zero_current_a: 3,
+                  open_under_load_after_ms: 1200, discharge_limit_ms: 9000, feedback_debounce_ms: 400}
+                io_module:
+                  modbus: {host: 10.0.0.3}
+                  poll_ms: 40
+                  watchdog_ms: 1000
+                  inputs:
+                    - {number: 1, name: main_contactor}
+                    - {number: 2, name: emergency_stop}
+                    - {number: 3, name: precharge_contactor}
+                  coils:
+                    - {number: 1, drives: main_contactor}
+                    - {number: 2, drives: precharge_contactor}
+
+            """
+        let tree = try YAMLText.parse(Array(text.utf8), file: "site.yaml")
+        return try SiteConfig.read(tree, file: "site.yaml")
+    }
+
+    @Test func `a row that is switched off is named on every page that somebody signs`() throws {
+        var config = try Self.wired()
+        config.interlocks.rules.removeAll { $0.id == "smoke" }
+        let matrix = InterlockMatrix(CheckedSite(config: config, files: []))
+        for page in [matrix.text, matrix.html] {
+            #expect(page.contains("NOT IN FORCE here, though shipped: smoke"))
+        }
+        #expect(matrix.json.contains("\"not_in_force\":[\"smoke\"]"), "\(matrix.json.prefix(600))")
+        let whole = InterlockMatrix(CheckedSite(config: try Self.wired(), files: []))
+        #expect(!whole.text.contains("NOT IN FORCE") && !whole.html.contains("NOT IN FORCE"))
+    }
+
+    @Test func `what is wired has its time, and what is not says so`() throws {
+        let text = InterlockMatrix(CheckedSite(config: try Self.wired(), files: [])).text
+        let lines = text.split(separator: "\n").map(String.init)
+        for line in lines { #expect(line.count <= 120, "\(line)") }
+        func named(_ row: String) -> [String] {
+            lines.filter { $0.hasPrefix(row) || $0.hasPrefix("  \(row) ") }
+        }
+        #expect(named("smoke").count == 1 && named("smoke").first?.contains("not wired") == true)
+        for row in ["emergency_stop", "contactor_feedback", "lost_io"] {
+            let found = named(row)
+            #expect(found.count == 2 && found.first?.hasPrefix("\(row)* ") == true, "\(text)")
+            #expect(found.first?.contains("not wired") == false && found.last?.contains(" 320 ") == true)
+        }
+    }
+
+    @Test func `wires and contactors reach the core with all that the site says`() throws {
+        let unit = try #require(try Self.wired().units.first)
+        #expect(
+            DigitalInputSet(unit.ioModule) == [.emergencyStop, .mainContactor, .prechargeContactor])
+        let settings = ContactorSettings(unit)
+        #expect(settings.drive == .own && settings.hasPrechargeFeedback && settings.attempts == 4)
+        #expect(settings.prechargeLimit == .milliseconds(1_500) && settings.chargedShare == .percent(90))
+        #expect(settings.prechargeCurrentMax == Amperes(15) && settings.pause == .milliseconds(2_500))
+        #expect(settings.zeroCurrent == Amperes(3) && settings.openingLimit == .milliseconds(1_200))
+        #expect(settings.dischargedVoltage == Volts(50) && settings.dischargeLimit == .seconds(9))
+        #expect(settings.feedbackDebounce == .milliseconds(400))
+        let battery = ContactorSettings(
+            try #require(try Self.checked("minimal-site.yaml").config.units.first))
+        #expect(battery.drive == .battery)
+        for name in DigitalInputConfig.Name.allCases {
+            #expect(DigitalInputSet(name).rawValue.nonzeroBitCount == 1, "\(name)")
+        }
+        #expect(
+            DigitalInputConfig.Name.allCases.map { DigitalInputSet($0).rawValue } == [1, 2, 4, 8, 16, 32])
     }
 
     @Test func `a name with markup in it stays text`() throws {
@@ -121,13 +206,15 @@ import YAMLText
     }
 
     @Test func `every signal that a device measures is one of the plant's`() {
-        for signal in InterlockSignal.all where signal.device != .input {
+        for signal in InterlockSignal.all {
             #expect(Signal(named: signal.name) != nil, "\(signal.name)")
         }
     }
 
-    @Test func `every interlock of the plant may stand in a table, but for the latch record`() {
-        let plant = (UInt8(0)..<64).compactMap { InterlockID(rawValue: $0) }.filter { $0 != .latchRecord }
+    @Test func `every interlock of the plant may stand in a table, but for what the program itself latches`()
+    {
+        let plant = (UInt8(0)..<64).compactMap { InterlockID(rawValue: $0) }
+            .filter { $0 != .latchRecord && $0 != .siteStop }
         #expect(Set(plant.map { "\($0.name)" }) == Set(InterlockRule.identifiers))
     }
 
@@ -144,7 +231,7 @@ import YAMLText
             #expect(row.derate?.from == rule.derate?.from && row.derate?.to == rule.derate?.to)
             #expect("\(row.condition)" == "\(rule.condition)" && "\(row.action)" == "\(rule.action)")
             #expect("\(row.reset)" == "\(rule.reset)" && "\(row.presence)" == "\(rule.presence)")
-            #expect(row.processSafetyTime == rule.processSafetyTime)
+            #expect(row.processSafetyTime == rule.processSafetyTime && row.hysteresis == rule.hysteresis)
         }
     }
 
@@ -166,7 +253,8 @@ import YAMLText
             )
             #expect(
                 row.condition == other.condition && row.action == other.action && row.reset == other.reset)
-            #expect(row.presence == other.presence, "\(row.id.name)")
+            #expect(
+                row.presence == other.presence && row.hysteresis == other.hysteresis, "\(row.id.name)")
         }
     }
 

@@ -1,3 +1,4 @@
+import Control
 import Glibc
 import Interlocks
 import LinuxIO
@@ -124,5 +125,45 @@ import Testing
         #expect(latches.record.isStopped)
         #expect(latches.notes.map(\.text).contains { $0.contains("until 'ballastctl resume'") })
         #expect(!latches.updated(record.entries, isStopped: false).isStopped)
+    }
+}
+
+@Suite struct AbsenceTests {
+    static let absences = [
+        LatchRecord.Absence(unit: "A", kind: .maintenance, end: 2_000),
+        LatchRecord.Absence(unit: "B", kind: .standby, end: 3_000),
+    ]
+    static let record = LatchRecord(
+        entries: [LatchRecord.Entry(unit: "A", trips: 0, firstOut: nil)], absences: absences)
+
+    static func event(_ unit: Int, _ kind: Event.Kind, _ value: Double? = nil) -> Event {
+        Event(unit: unit, kind: kind, value: value, cycle: 1, at: MonotonicTime(nanoseconds: 1))
+    }
+
+    @Test func `units that were taken out stand in the record, and a restart does not give them back`() throws
+    {
+        let again = try #require(LatchRecord(bytes: Self.record.bytes))
+        #expect(again == Self.record)
+        let latches = Latches.restore(.read(again), path: "latches", units: ["A"], isSimulation: false)
+        #expect(
+            latches.notes.map(\.text) == ["unit A stays in maintenance until 1970-01-01T00:33:20.000Z"])
+        #expect(Absences(again, units: ["A", "B"], wallSeconds: 1_000).current == Self.absences)
+        #expect(Absences(again, units: ["A", "B"], wallSeconds: 2_000).current == [Self.absences[1]])
+        #expect(Absences(again, units: ["B"], wallSeconds: 1_000).current == [Self.absences[1]])
+    }
+
+    @Test func `they are kept as the cycle tells of them`() {
+        var absences = Absences(LatchRecord(entries: []), units: ["A", "B"], wallSeconds: 1_000)
+        absences.saw(Self.event(0, .maintenanceBegun, 999.5), wallSeconds: 1_000)
+        absences.saw(Self.event(1, .overrideBegun(.standby), 1_900), wallSeconds: 1_100)
+        #expect(absences.current == Self.absences)
+        absences.saw(Self.event(1, .overrideBegun(.standby), 2_000), wallSeconds: 1_100)
+        #expect(absences.current.map(\.end) == [2_000, 3_100], "renewed, not doubled")
+        absences.saw(Self.event(1, .overrideEnded(.power)), wallSeconds: 1_200)
+        absences.saw(Self.event(0, .overrideEnded(.standby)), wallSeconds: 1_200)
+        #expect(absences.current.count == 2, "another's end is not theirs")
+        absences.saw(Self.event(0, .maintenanceEnded), wallSeconds: 1_200)
+        absences.saw(Self.event(1, .overrideEnded(.standby)), wallSeconds: 1_200)
+        #expect(absences.current == [])
     }
 }

@@ -66,7 +66,7 @@ extension BallastDaemonTests {
             #expect(daemon.log.contains(path), "\(daemon.log)")
         }
 
-        @Test(arguments: ["demo-site.yaml", "minimal-site.yaml"])
+        @Test(arguments: ["demo-site.yaml", "minimal-site.yaml", "io-site.yaml"])
         func `the examples are good configurations`(name: String) throws {
             let root = URL(filePath: #filePath).deletingLastPathComponent()
                 .deletingLastPathComponent().deletingLastPathComponent()
@@ -76,6 +76,8 @@ extension BallastDaemonTests {
                 Program.built("ballastd"), ["--config", path, "--check"], name: "ballastd", in: scratch)
             #expect(try daemon.exitStatus() == 0, "\(daemon.log)")
             #expect(daemon.output.contains("configuration is good"))
+            let hasWires = daemon.output.contains("emergency stop at 0 (normally closed), smoke at 1")
+            #expect(hasWires == (name == "io-site.yaml"), "\(daemon.output)")
         }
     }
 }

@@ -34,7 +34,7 @@ import Testing
 
     @Test func `a schedule that cannot be read stops the start as a fault of the configuration`() {
         let failure = #expect(throws: Daemon.StartFailure.self) {
-            try Daemon.schedule("/nonexistent/s.csv", limit: .kilowatts(100))
+            try Daemon.scheduleBytes("/nonexistent/s.csv")
         }
         #expect(failure?.isConfiguration == true)
         #expect(failure?.description.contains("/nonexistent/s.csv") == true)

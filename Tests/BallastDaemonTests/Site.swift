@@ -59,10 +59,43 @@ struct Unit {
     /// Of its inverter: `{host: 127.0.0.1, port: 502}`.
     var modbus: String
     var maxPowerKilowatts = 100
+    /// More keys, a line each.
+    var more: [String] = []
 
     /// On the network: CAN over cannelloni, Modbus TCP.
     static func onNetwork(_ id: String) throws -> Unit {
         Unit(id: id, transport: "cannelloni:127.0.0.1:\(try FreePort.next())", modbus: try freeModbus())
+    }
+
+    /// On the network, with its own contactors and the wires of its container on an I/O module.
+    static func withContactors(_ id: String) throws -> Unit {
+        var unit = try onNetwork(id)
+        unit.more = contactors(module: try freeModbus())
+        return unit
+    }
+
+    /// On serial lines, where inverter and I/O module share one.
+    static func withContactorsOnLines(_ id: String, in scratch: ScratchFolder) -> Unit {
+        var unit = onLines(id, in: scratch)
+        unit.more = contactors(module: "{device: \(scratch.path)/rtu, baud: 115200, unit_id: 9}")
+        return unit
+    }
+
+    /// Patient: a loaded machine is no fault.
+    private static func contactors(module: String) -> [String] {
+        [
+            "contactor_open_ms: 80",
+            "contactors: {drive: own, precharge_current_max_a: 10, discharged_v: 60, precharge_pause_ms: 500,"
+                + " discharge_limit_ms: 10000, feedback_debounce_ms: 1500,"
+                + " open_under_load_after_ms: 2500}",
+            "io_module:", "  modbus: \(module)",
+            "  poll_ms: 100", "  timeout_ms: 250", "  watchdog_ms: 1500",
+            "  inputs:", "    - {number: 1, name: emergency_stop}",
+            "    - {number: 2, name: smoke}", "    - {number: 4, name: door}",
+            "    - {number: 7, name: main_contactor}", "    - {number: 8, name: precharge_contactor}",
+            "  coils:", "    - {number: 1, drives: main_contactor}",
+            "    - {number: 2, drives: precharge_contactor}", "    - {number: 4, drives: permit}",
+        ]
     }
 
     /// On serial lines: slcan and Modbus RTU.
@@ -82,17 +115,22 @@ struct SiteFile {
     var meter: String
     var enterServiceSeconds = 0.5
     var mode = "simulation"
+    /// More keys of the section `control`: `base_point_kw: 5`.
+    var control: [String] = []
+    /// More sections, a line each.
+    var sections: [String] = []
 
     func yaml(in scratch: ScratchFolder) -> String {
         var text = """
             mode: \(mode)
             site: {id: test}
-            control: {enter_service_s: \(enterServiceSeconds), ramp_kw_per_s: 400}
+            control: {\(controls.joined(separator: ", "))}
             grid_meter: {modbus: \(meter)}
             paths: {state_directory: \(scratch.path)/state, control_socket: \(scratch.path)/control}
             bess_units:
 
             """
+        text = sections.map { $0 + "\n" }.joined() + text
         for unit in units {
             text += """
                   - id: \(unit.id)
@@ -105,8 +143,13 @@ struct SiteFile {
                     reversion_s: 2
 
                 """
+            text += unit.more.map { "    \($0)\n" }.joined()
         }
         return text
+    }
+
+    private var controls: [String] {
+        ["enter_service_s: \(enterServiceSeconds)", "ramp_kw_per_s: 400"] + control
     }
 }
 
@@ -116,6 +159,12 @@ struct Truth: Decodable {
         var power_w: Double
         var setpoint_w: Double
         var reversions: Int
+        /// Of a unit with contactors of its own.
+        var main_contactor_closed: Bool?
+        var main_contactor_burnt: Bool?
+        var coil_drops: Int?
+        /// Those that are on.
+        var coils: [String]?
     }
     var units: [Unit]
 }

@@ -49,6 +49,23 @@ extension BallastDaemonTests {
             #expect(timing.contains("period 20.0 ms") && timing.contains("lateness"), "\(timing)")
         }
 
+        @Test func `the log is what journalctl has for the operator, explained if asked`() throws {
+            let scratch = try ScratchFolder()
+            let fake = try scratch.write("journalctl", "#!/bin/sh\necho \"$@\"\n")
+            chmod(fake, 0o755)
+            func asked(_ arguments: [String]) throws -> String {
+                let tool = try Program(
+                    Program.built("ballastctl"), ["log"] + arguments, environment: ["PATH=\(scratch.path)"],
+                    name: "ballastctl\(arguments.count)", in: scratch)
+                #expect(try tool.exitStatus() == 0, "\(tool.log)")
+                return tool.output
+            }
+            #expect(try asked([]) == "--unit=ballastd.service --priority=notice\n")
+            #expect(
+                try asked(["--explain", "--all", "--since", "-1h", "BALLAST_UNIT=BESS_01"])
+                    == "--unit=ballastd.service --catalog --since=-1h BALLAST_UNIT=BESS_01\n")
+        }
+
         @Test func `without a daemon the tool says what to look at`() throws {
             let scratch = try ScratchFolder()
             let socket = scratch.path + "/control"

@@ -17,15 +17,17 @@ import Testing
 
     static func site(
         by source: String = "schedule", base: Double = -60, response: Double = 0, target: Double? = nil,
-        setpoint: Double = -60, frequency: Double? = 50, stopped: Bool = false, units: [UnitStatus] = []
+        setpoint: Double = -60, frequency: Double? = 50, stopped: Bool = false, units: [UnitStatus] = [],
+        energy: Double = 0, shift: Double = 0
     ) -> SiteStatus {
         SiteStatus(
             site: "north", mode: "simulation", at: "", cycle: 1, period_ms: 20, overruns: 0,
             frequency_hz: frequency, base_point_kw: base, response_kw: response,
-            target_kw: target ?? base + response, setpoint_kw: setpoint, meter_power_kw: nil,
+            target_kw: target ?? base + energy + shift + response, setpoint_kw: setpoint, meter_power_kw: nil,
             site_power_kw: nil, realtime: "", latches_saved: true, base_point_by: source, stopped: stopped,
             units: units,
-            links: [])
+            links: [],
+            grid: energy == 0 && shift == 0 ? nil : GridStatus(energy_kw: energy, event_shift_kw: shift))
     }
 
     static func charge(_ limit: Double, by cause: String) -> UnitStatus {
@@ -77,10 +79,29 @@ import Testing
             "50.0 kW; droop asked 60.0; its rating limits discharge to 50.0"),
         (unit { $0.asked_kw = 60; $0.setpoint_kw = 60 }, site(base: 10, response: 50),
             "60.0 kW; schedule and droop asked 60.0"),
+        (unit { $0.asked_kw = -55; $0.setpoint_kw = -55 }, site(energy: 5),
+            "−55.0 kW; schedule and energy management asked −55.0"),
+        (unit { $0.asked_kw = 5; $0.setpoint_kw = 5 }, site(base: 0, energy: 5),
+            "5.0 kW; energy management asked 5.0"),
+        (unit { $0.asked_kw = 10; $0.setpoint_kw = 10 }, site(response: 50, shift: 20),
+            "10.0 kW; schedule, the frequency event's base and droop asked 10.0"),
         (unit { $0.mode = "tripped"; $0.setpoint_kw = 0; $0.trips = ["cell_overvoltage", "lost_bms"] }, site(),
             "0.0 kW; tripped by cell overvoltage; it stays at zero until it is reset"),
         (unit { $0.mode = "offline"; $0.setpoint_kw = -0.0 }, site(),
-            "0.0 kW; offline: battery and inverter are not both heard"),
+            "0.0 kW; offline: battery, inverter and wired inputs are not all heard"),
+        (unit { $0.mode = "tripped"; $0.setpoint_kw = 0; $0.trips = ["contactor_feedback"]; $0.contactors = "fault_welded" },
+            site(), "0.0 kW; tripped by contactor feedback (contactors: welded); it stays at zero until it is reset"),
+        (unit { $0.mode = "tripped"; $0.setpoint_kw = 0; $0.trips = ["smoke"]; $0.contactors = "open" }, site(),
+            "0.0 kW; tripped by smoke; it stays at zero until it is reset"),
+        (unit { $0.mode = "precharge"; $0.setpoint_kw = 0; $0.contactors = "precharging" }, site(),
+            "0.0 kW; precharge: its contactors close"),
+        (unit { $0.mode = "precharge"; $0.setpoint_kw = 0; $0.contactors = "unchecked" }, site(),
+            "0.0 kW; precharge: it waits to see the DC side without voltage"),
+        (unit { $0.mode = "precharge"; $0.setpoint_kw = 0; $0.contactors = "pausing" }, site(),
+            "0.0 kW; precharge: the DC side did not charge; it waits to try again"),
+        (unit { $0.mode = "precharge"; $0.setpoint_kw = 0; $0.contactors = "checking" }, site(),
+            "0.0 kW; precharge: its contactors open first, and prove it"),
+        (charge(0, by: "contactors_open"), site(), "0.0 kW; schedule asked −60.0; its contactors are not closed"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0.04 }, site(), "0.0 kW; standby: it waits to enter service"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0 }, site(stopped: true),
             "0.0 kW; standby: an operator stopped the site"),
@@ -104,8 +125,19 @@ import Testing
         (site(response: -40, setpoint: -100), "site north: −100.0 kW; schedule asked −60.0; droop −40.0"),
         (site(frequency: nil), "site north: −60.0 kW; schedule asked −60.0; no fresh frequency"),
         (site(target: -20, setpoint: -20), "site north: −20.0 kW; schedule asked −60.0; the ramp is at −20.0"),
+        (site(setpoint: -55, energy: 5),
+            "site north: −55.0 kW; schedule asked −60.0; energy management or reserve changes that by 5.0"),
+        (site(response: -40, setpoint: -80, shift: 20),
+            "site north: −80.0 kW; schedule asked −60.0; the frequency event holds the power it began with,"
+                + " 20.0 away from that; droop −40.0"),
+        (site(target: -30, setpoint: -30, energy: 5, shift: 10),
+            "site north: −30.0 kW; schedule asked −60.0; energy management or reserve changes that by 5.0;"
+                + " the frequency event holds the power it began with, 10.0 away from that;"
+                + " the ramp is at −30.0"),
         (site(setpoint: -40, units: [unit(), unit { $0.mode = "tripped" }]),
             "site north: −40.0 kW; schedule asked −60.0; 1 of 2 units in service allow no more than −40.0"),
+        (site(setpoint: -40, units: [unit { $0.limited_by = "site_limit" }]),
+            "site north: −40.0 kW; schedule asked −60.0; the site's limit at the meter allows no more than −40.0"),
     ]
 
     @Test(arguments: sites) func `the site's power is explained`(row: (site: SiteStatus, text: String)) {

@@ -1,0 +1,54 @@
+import DeviceCodecs
+import PowerDispatch
+import Quantities
+import SiteConfig
+
+extension SiteLimits {
+    /// No limit where the configuration has none.
+    init(_ config: SiteLimitsConfig?) {
+        self.init(
+            imports: config?.importLimit, exports: config?.exportLimit, loadMax: config?.siteLoadMax ?? .zero)
+    }
+}
+
+extension BasePoint.Reversion {
+    init(_ config: LeaseReversionConfig) {
+        switch config {
+        case .nextSource: self = .nextSource
+        case .hold(let time): self = .hold(time)
+        case .zero: self = .zero
+        }
+    }
+}
+
+extension SharingSettings {
+    init(_ config: PowerSharingConfig) {
+        let mode: Mode =
+            switch config.mode {
+            case .proportional: .proportional
+            case .minimumLoss: .minimumLoss
+            }
+        self.init(mode: mode, balancing: config.balancing)
+    }
+}
+
+extension UnitLosses {
+    init(_ config: LossesConfig?, at rating: Watts) {
+        guard let config else {
+            self = .none
+            return
+        }
+        self.init(idle: config.idle, linear: config.linear, square: config.square, at: rating)
+    }
+}
+
+extension SunSpecReactiveControl.Setting? {
+    init(_ config: ReactivePowerConfig) {
+        switch config {
+        case .device: self = nil
+        case .zero: self = .zero
+        case .powerFactor(let factor, let excitation):
+            self = .powerFactor(factor, isOverExcited: excitation == .over)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import ControlSocket
+import DeviceCodecs
+import LinuxIO
+import PhasorBus
+
+extension LinkLog {
+    mutating func line(_ report: PhasorBusReport, on link: String) -> LogRecord? {
+        let (priority, event, text) = Self.words(report.event)
+        let more = report.count > 1 ? " (\(report.count) times)" : ""
+        let record = Self.record(priority, event, link, text + more)
+        switch report.event {
+        case .linkUp: isUp(link)
+        case .linkDown(let error): return isNew(error.reason, of: link) ? record : nil
+        case .configured, .rejected, .outOfOrder, .garbage: break
+        }
+        return record
+    }
+
+    private static func words(_ event: PhasorBusReport.Event) -> (LogRecord.Priority, String, String) {
+        switch event {
+        case .linkUp: (.notice, "link_up", "connected")
+        case .linkDown(let error): (.warning, "link_down", "down: \(error.reason)")
+        case .configured(let rate, let units, let isChange):
+            (
+                .info, "pmu_configured",
+                "\(isChange ? "its configuration has changed" : "configured"): \(units) PMU, "
+                    + (rate > 0 ? "\(rate) frames/s" : "one frame in \(-Int(rate)) s")
+            )
+        case .rejected(let fault): (.warning, "frame_rejected", "frame rejected: \(text(fault))")
+        case .outOfOrder: (.warning, "frame_order", "frames that came twice, late or from another time")
+        case .garbage(let bytes): (.warning, "garbage", "\(bytes) bytes that belong to no frame")
+        }
+    }
+
+    private static func text(_ fault: PhasorFault) -> String {
+        switch fault {
+        case .sync: "no synchrophasor frame"
+        case .length: "its length does not fit"
+        case .checksum: "wrong checksum"
+        case .time: "its fraction of a second is not below TIME_BASE"
+        case .configuration: "a configuration that cannot be true"
+        case .size: "not the size that the configuration gives; asking for the configuration"
+        case .stranger: "the IDCODE is not the one that was configured"
+        case .nominal: "its nominal frequency is not the site's"
+        case .command: "no command of the standard"
+        }
+    }
+}
+
+extension LinkStatus {
+    init(name: String, _ status: PhasorBusStatus) {
+        self.init(
+            name: name,
+            counters: [
+                "up": status.isLinkUp ? 1 : 0, "frames": status.frames, "samples": status.samples,
+                "configurations": status.configurations, "duplicates": status.duplicates,
+                "out_of_order": status.outOfOrder, "bad_checksums": status.badChecksums,
+                "rejected_frames": status.rejected, "garbage_bytes": status.garbageBytes,
+                "link_losses": status.linkLosses,
+            ])
+    }
+}

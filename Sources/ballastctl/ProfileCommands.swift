@@ -1,0 +1,54 @@
+import ArgumentParser
+import BatteryProfiles
+import SiteConfig
+import YAMLText
+
+/// Which profile, and what a site may choose of it.
+struct ProfileOptions: ParsableArguments {
+    @Option(name: .customLong("dbc"), help: "Another DBC file than the profile names.") var database: String?
+    @Option(help: "A dialect of the profile; may be given several times.") var dialect: [String] = []
+    @Option(help: "How many cells there are.") var cells: Int?
+    @Option(help: "How many temperatures there are.") var temperatures: Int?
+
+    func load(_ path: String) throws -> BatteryProfile {
+        do throws(ConfigErrors) {
+            return try BatteryProfile.load(
+                path: path,
+                options: .init(dialects: dialect, cellCount: cells, temperatureCount: temperatures),
+                dbc: database, bytes: { (path) throws(ConfigError) in try YAMLText.bytes(of: path) },
+                parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) })
+        } catch {
+            throw Refusal("\(error)")
+        }
+    }
+}
+
+extension CAN {
+    struct Decode: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Read a recorded bus (candump or .asc, standard input) by a battery's profile.",
+            discussion:
+                "Prints a JSON line for each frame, or with --table what happened and what was known at the end."
+        )
+        @Option(help: "The battery's profile (YAML).") var profile: String
+        @OptionGroup var options: ProfileOptions
+        @Flag(help: "Print events and readings instead of frames.") var table = false
+
+        func run() throws {
+            var decoding = LogDecoding(try options.load(profile))
+            while let line = readLine() {
+                if let json = decoding.take(line[...]), !table { print(json) }
+            }
+            if table { print(decoding.table, terminator: "") }
+        }
+    }
+
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check a battery's profile and say what the interlocks will lack.")
+        @Argument(help: "The battery's profile (YAML).") var profile: String
+        @OptionGroup var options: ProfileOptions
+
+        func run() throws { print(try options.load(profile).text) }
+    }
+}
