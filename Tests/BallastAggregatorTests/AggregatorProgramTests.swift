@@ -58,9 +58,16 @@ import Testing
             for _ in 0..<9 { continuation.yield(chunk) }
             continuation.finish()
         }
-        let answer = try await aggregator.ask(
-            "/v1/edge/report", .stream(chunks, length: .unknown), token: "demo-token")
-        #expect(answer.status == 413)
+        do {
+            let answer = try await aggregator.ask(
+                "/v1/edge/report", .stream(chunks, length: .unknown), token: "demo-token")
+            #expect(answer.status == 413)
+        } catch let error as HTTPClientError where error == .remoteConnectionClosed {
+            // It hung up on a client that was still sending, and the answer went down with the connection.
+        }
+        #expect(try await aggregator.post(Self.report(1...1)).status == 200)
+        aggregator.end(by: SIGKILL)
+        #expect(try storedNumbers(aggregator) == [1])
     }
 
     @Test func `stores the same report once however often it comes`() async throws {
