@@ -70,11 +70,36 @@ import Testing
             at: root.appending(path: "etc"), withIntermediateDirectories: true)
         // A folder left behind in the temporary directory harms nobody.
         defer { try? FileManager.default.removeItem(at: root) }
-        let file = UnitFolder.repository.appending(path: "systemd/sysusers.d/ballast.conf").path
-        let result = try ToolResult("systemd-sysusers", package: "systemd", ["--root=\(root.path)", file])
+        let files = ["ballast.conf", "ballast-aggregator.conf"].map {
+            UnitFolder.repository.appending(path: "systemd/sysusers.d/\($0)").path
+        }
+        let result = try ToolResult("systemd-sysusers", package: "systemd", ["--root=\(root.path)"] + files)
         #expect(result.status == 0, "\(result.output)")
         let users = try String(contentsOf: root.appending(path: "etc/passwd"), encoding: .utf8)
             .split(separator: "\n").compactMap { $0.split(separator: ":").first.map(String.init) }
         #expect(users == ["ballast", "ballast-link", "ballast-aggregator"])
+    }
+}
+
+extension SystemdTests {
+    @Test func `systemd takes the message catalog, whole`() throws {
+        let root = FileManager.default.temporaryDirectory.appending(
+            path: "ballast-catalog-\(UUID().uuidString)")
+        // A folder left behind in the temporary directory harms nobody.
+        defer { try? FileManager.default.removeItem(at: root) }
+        for folder in ["usr/lib/systemd/catalog", "var/lib/systemd/catalog"] {
+            try FileManager.default.createDirectory(
+                at: root.appending(path: folder), withIntermediateDirectories: true)
+        }
+        let file = UnitFolder.repository.appending(path: "systemd/ballast.catalog")
+        try FileManager.default.copyItem(
+            at: file, to: root.appending(path: "usr/lib/systemd/catalog/ballast.catalog"))
+        let update = try ToolResult(
+            "journalctl", package: "systemd", ["--root=\(root.path)", "--update-catalog"])
+        #expect(update.status == 0 && update.output.isEmpty, "\(update.output)")
+        let list = try ToolResult(
+            "journalctl", package: "systemd", ["--root=\(root.path)", "--list-catalog"])
+        let entries = try String(contentsOf: file, encoding: .utf8).matches(of: /(?m)^-- [0-9a-f]{32}$/).count
+        #expect(entries > 50 && list.output.split(separator: "\n").count == entries)
     }
 }

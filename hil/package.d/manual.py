@@ -1,0 +1,161 @@
+"""Writes the manual pages from what the programs say of themselves, so that no page can differ from its program.
+
+  manual.py OUT_DIR VERSION PROGRAM...     PROGRAM: path of a built program
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+PAGES = {
+    "ballastd": 8,
+    "ballast-link": 8,
+    "ballast-aggregator": 8,
+    "ballastctl": 1,
+    "ballast-sim": 1,
+}
+MORE = {
+    "ballastd": """.SH SIGNALS
+.TP
+.BR SIGTERM ", " SIGINT
+Take the site to zero power and end. A second one ends at once.
+.SH FILES
+.TP
+.I /etc/ballast/site.yaml
+The site; see
+.BR ballast-site.yaml (5).
+.TP
+.I /var/lib/ballast/latches
+Trips that stand until somebody resets them, and an operator's stop. A restart is no reset; without this file every
+unit counts as tripped, and
+.B ballastctl commission init
+makes the first one.
+.TP
+.I /var/lib/ballast/spool
+Telemetry and events on their way to the aggregator.
+.TP
+.I /run/ballast/control.sock
+Where
+.BR ballastctl (1)
+asks.
+.SH EXIT STATUS
+0 after an orderly end; 78 where the configuration cannot be used (systemd does not try again); another number is said
+in the journal.
+""",
+    "ballastctl": """.SH ROLES
+Members of the group
+.B ballast
+may look. Members of
+.B ballast\\-operator
+may also stop and resume, ask for power and reset what the table of interlocks leaves to an operator. Members of
+.B ballast\\-service
+may also reset the rest, and put a site into operation. Only the local socket takes requests, and each change needs a
+reason.
+""",
+}
+SEE_ALSO = [*PAGES.items(), ("ballast-site.yaml", 5)]
+
+
+def escape(text):
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\n".join("\\&" + line if line[:1] in ".'" else line for line in text.split("\n"))
+
+
+def argument_name(argument):
+    if argument["kind"] == "positional":
+        return "\\fI" + escape(argument["valueName"]) + "\\fP"
+    names = [("--" if n["kind"] == "long" else "-") + n["name"] for n in argument["names"]]
+    text = ", ".join("\\fB" + escape(name) + "\\fP" for name in names)
+    return text + (" \\fI" + escape(argument["valueName"]) + "\\fP" if argument["kind"] == "option" else "")
+
+
+def arguments(command, lines):
+    for argument in command.get("arguments", []):
+        if not argument.get("shouldDisplay", True):
+            continue
+        lines += [".TP", argument_name(argument)]
+        text = escape(argument.get("abstract", ""))
+        if argument.get("defaultValue"):
+            text += " Default: \\fB" + escape(argument["defaultValue"]) + "\\fP."
+        lines.append(text or "\\&")
+
+
+def subcommands(command, prefix, lines):
+    for child in command.get("subcommands", []):
+        if not child.get("shouldDisplay", True) or child["commandName"] == "help":
+            continue
+        name = prefix + " " + child["commandName"]
+        lines += [".SS " + escape(name), escape(child.get("abstract", ""))]
+        if child.get("discussion"):
+            lines += [".PP", paragraphs(child["discussion"])]
+        arguments({**child, "arguments": [a for a in child.get("arguments", []) if not is_help(a)]}, lines)
+        subcommands(child, name, lines)
+
+
+def is_help(argument):
+    return any(n["name"] == "help" for n in argument.get("names") or [])
+
+
+def paragraphs(text):
+    return "\n.PP\n".join(escape(part) for part in text.strip().split("\n\n"))
+
+
+def head(name, section, version, what):
+    title = f'.TH {escape(name.upper())} {section} "" "Ballast {version}" "Ballast"'
+    return [title, ".SH NAME", f"{escape(name)} \\- {escape(what.rstrip('.'))}"]
+
+
+def foot(name):
+    others = [f".BR {escape(other)} ({section})" for other, section in SEE_ALSO if other != name]
+    return [".SH SEE ALSO", ",\n".join(others)]
+
+
+def program_page(path, version):
+    name = os.path.basename(path)
+    dump = subprocess.run([path, "--experimental-dump-help"], check=True, capture_output=True)
+    command = json.loads(dump.stdout)["command"]
+    lines = head(name, PAGES[name], version, command["abstract"])
+    usage = "[\\fIoptions\\fP]" + (" \\fIcommand\\fP ..." if command.get("subcommands") else "")
+    lines += [".SH SYNOPSIS", f"\\fB{escape(name)}\\fP {usage}"]
+    if command.get("discussion"):
+        lines += [".SH DESCRIPTION", paragraphs(command["discussion"])]
+    if command.get("subcommands"):
+        lines.append(".SH COMMANDS")
+        subcommands(command, name, lines)
+    lines.append(".SH OPTIONS")
+    arguments(command, lines)
+    return name, PAGES[name], "\n".join(lines) + "\n" + MORE.get(name, "") + "\n".join(foot(name)) + "\n"
+
+
+def configuration_page(ballastd, version):
+    keys = subprocess.run([ballastd, "--reference"], check=True, capture_output=True, text=True).stdout
+    lines = head("ballast-site.yaml", 5, version, "the configuration of a battery storage site")
+    lines += [
+        ".SH DESCRIPTION",
+        "A YAML file, read strictly: a key that does not stand here is an error, and so is a value outside its range;"
+        " each error names file, line, key and what is allowed.",
+        ".B ballastd \\-\\-check",
+        "says what a file means, and prints its interlocks as a matrix of causes and effects.",
+        ".SH KEYS",
+        "Each line: the key, what is allowed, in brackets what holds without it, and what it is for.",
+    ]
+    for key in keys.splitlines():
+        path, _, rest = key.partition(": ")
+        lines += [".TP", "\\fB" + escape(path) + "\\fP", escape(rest.strip()) or "\\&"]
+    lines += [".SH FILES", ".I /etc/ballast/site.yaml", ".PP", ".I /usr/share/doc/ballast/examples/"]
+    return "ballast-site.yaml", 5, "\n".join(lines + foot("ballast-site.yaml")) + "\n"
+
+
+def main():
+    out, version, programs = sys.argv[1], sys.argv[2], sys.argv[3:]
+    pages = [program_page(path, version) for path in programs]
+    pages += [configuration_page(path, version) for path in programs if os.path.basename(path) == "ballastd"]
+    for name, section, text in pages:
+        folder = os.path.join(out, f"man{section}")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, f"{name}.{section}"), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+main()
