@@ -37,11 +37,16 @@ need_build() {
 need_peers() {
     need_packages python3-venv
     local list="$root/Tests/Peers/requirements.txt" venv="$root/.venv"
-    if ! cmp -s "$list" "$venv/installed.txt"; then
+    if ! cmp -s "$list" "$venv/installed.txt" || [ ! -d "$venv/cantools-source" ]; then
         say "installing the Python peers (Tests/Peers/requirements.txt)"
         rm -rf "$venv"
         /usr/bin/python3 -m venv "$venv"
         "$venv/bin/pip" install -q --disable-pip-version-check -r "$list"
+        # The DBC files of its source package judge our DBC reader; no wheel has them.
+        "$venv/bin/pip" download -q --disable-pip-version-check --no-deps --no-binary :all: \
+            -d "$venv" "$(grep '^cantools==' "$list")"
+        mkdir "$venv/cantools-source"
+        tar -xzf "$venv"/cantools-*.tar.gz -C "$venv/cantools-source"
         cp "$list" "$venv/installed.txt"
     fi
     export BALLAST_PYTHON="$venv/bin/python"

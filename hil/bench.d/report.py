@@ -1,6 +1,7 @@
 """Reads the raw figures that hil/bench left in a folder, writes results.json there and prints the tables.
 
-With --all-run it reads a status from standard input instead; exit status 0 if every unit is in service.
+With --all-run it reads a status from standard input instead; exit status 0 if every unit is in service. With
+--all-enabled it reads the simulator's truth; exit status 0 if every inverter's setpoint is enabled.
 """
 import glob
 import json
@@ -83,34 +84,54 @@ def print_cycle(part):
     print("  ballastd counts in steps of 6 %, rounded up; p99.9 rests on 2 samples a round: read p50 and p99")
 
 
+CONTROLLERS = {"ballastd": "ballastd", "c": "C loop on libmodbus", "python": "Python asyncio, pymodbus"}
+
+
+def quantiles(times):
+    times = sorted(times)
+    if not times:
+        raise ValueError("no setpoint after any step")
+    return {"min": times[0]} | {
+        label: times[math.ceil(share * len(times)) - 1] for label, share in QUANTILES.items() if label != "p99.9"}
+
+
 def response():
-    """A step waits 0 … PLANT_MS + poll for the meter's next reading. The bus keeps the cycle's grid, so the
-    setpoint is written one period after that reading. Transactions and scheduling come on top."""
-    steps, status, units = load("latency.json")["steps"], load("status-response.json"), {}
+    """A step waits 0 … PLANT_MS + poll for the meter's next reading. The bus of ballastd keeps the cycle's grid, so
+    its setpoint is written one period after that reading; the other two write at once."""
+    status, controllers = load("status-response.json"), {}
     poll = int(re.search(r"grid_meter:.*?poll_ms: (\d+)", load("site.yaml"), re.S).group(1))
     period = status["period_ms"]
-    for unit in steps[0]["setpoint_ms"]:
-        times = sorted(one["setpoint_ms"][unit] for one in steps if one["setpoint_ms"][unit] is not None)
-        if not times:
-            raise ValueError(f"{unit} got no setpoint after any step")
-        units[unit] = {label: times[math.ceil(share * len(times)) - 1] for label, share in QUANTILES.items()}
-        units[unit] |= {"min": times[0], "unanswered": len(steps) - len(times)}
-    longest = PLANT_MS + poll + period
-    return {"steps": len(steps), "meter_poll_ms": poll, "period_ms": period, "setpoint_ms": units,
+    for controller in CONTROLLERS:
+        steps = [step for name in sorted(glob.glob(f"response-{controller}-*.json")) for step in load(name)["steps"]]
+        times = {unit: [step["setpoint_ms"][unit] for step in steps] for unit in steps[0]["setpoint_ms"]}
+        answered = {unit: [time for time in row if time is not None] for unit, row in times.items()}
+        controllers[controller] = {
+            "steps": len(steps), "units_ms": {unit: quantiles(row) for unit, row in answered.items()},
+            "all_ms": quantiles(sum(answered.values(), [])),
+            "unanswered": sum(row.count(None) for row in times.values())}
+    ours, longest = controllers["ballastd"]["all_ms"], PLANT_MS + poll + period
+    ratios = {name: {label: ours[label] / max(1e-3, controllers[name]["all_ms"][label]) for label in ours}
+              for name in ("c", "python")}
+    return {"meter_poll_ms": poll, "period_ms": period, "controllers": controllers, "ratios": ratios,
             "configured_ms": {"min": period, "p50": (period + longest) / 2, "p99": longest, "max": longest},
             "realtime": status["realtime"]}
 
 
 def print_response(part):
     columns, configured = ["min", "p50", "p99", "max"], part["configured_ms"]
-    head("frequency to setpoint written; ms", columns)
-    row("sum of the configured periods", [configured[name] for name in columns],
+    head("frequency step to setpoint; ms", columns)
+    row("ballastd's configured periods", [configured[name] for name in columns],
         tail=f"period {part['period_ms']:g} + meter poll 0 … {part['meter_poll_ms']} + plant 0 … {PLANT_MS}")
-    for unit, times in part["setpoint_ms"].items():
-        missing = f", {times['unanswered']} without an answer" if times["unanswered"] else ""
-        row(unit, [times[name] for name in columns], tail=f"{part['steps']} steps{missing}")
-        row("  ratio to the configured", [times[name] / configured[name] for name in columns], "{:.2f}")
+    for name, title in CONTROLLERS.items():
+        one = part["controllers"][name]
+        missing = f", {one['unanswered']} without an answer" if one["unanswered"] else ""
+        row(title, [one["all_ms"][label] for label in columns], tail=f"{one['steps']} steps{missing}")
+        for unit, times in one["units_ms"].items():
+            row(f"  {unit}", [times[label] for label in columns])
+    for name, ratio in part["ratios"].items():
+        row(f"ratio ballastd / {name.title()}", [ratio[label] for label in columns], "{:.2f}")
     print(f"  ballastd: {part['realtime']}")
+    print("  The other two have no interlocks, limits, ages, reversion watch or record; they write every period.")
 
 
 def modbus():
@@ -132,10 +153,38 @@ def print_modbus(part):
     row("ratio Swift / C", part["ratio"].values(), "{:.2f}")
 
 
+def decode():
+    result = {}
+    for name in sorted({re.match(r"decode-c-(.*)-0\.json", file).group(1) for file in glob.glob("decode-c-*-0.json")}):
+        one = {}
+        for program in ("swift", "c", "cantools"):
+            runs = [load(file) for file in sorted(glob.glob(f"decode-{program}-{name}-*.json"))]
+            one[program] = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+        counts = [int(load(f"mallocs-{name}-{frames}.txt").split()[-1]) for frames in (100000, 200000)]
+        rate = one["swift"]["decoder_per_s"]
+        result[name] = one | {
+            "allocations_per_frame": (counts[1] - counts[0]) / 100000,
+            "ratio": {"c": rate / one["c"]["decoder_per_s"], "cantools": rate / one["cantools"]["decoder_per_s"]}}
+    return result
+
+
+def print_decode(part):
+    for name, one in part.items():
+        head(f"frames of {name}", ("frames/s", "ratio"))
+        row("DBC decoder (Swift)", [one["swift"]["decoder_per_s"]], "{:.0f}",
+            tail=f"{one['allocations_per_frame']:g} allocations a frame")
+        row("  with mapping and images", [one["swift"]["battery_per_s"]], "{:.0f}",
+            tail=f"{one['swift']['memory_kb']:.0f} kB for profile and state")
+        row("C generated by cantools", [one["c"]["decoder_per_s"]], "{:.0f}")
+        row("  ratio Swift / C", [None, one["ratio"]["c"]], "{:.2f}")
+        row("cantools (Python)", [one["cantools"]["decoder_per_s"]], "{:.0f}")
+        row("  ratio Swift / cantools", [None, one["ratio"]["cantools"]], "{:.1f}")
+
+
 def main(folder):
     os.chdir(folder)
-    parts = (("timing-0.json", cycle, print_cycle), ("latency.json", response, print_response),
-             ("poll-c-0.json", modbus, print_modbus))
+    parts = (("timing-0.json", cycle, print_cycle), ("response-ballastd-0.json", response, print_response),
+             ("poll-c-0.json", modbus, print_modbus), ("decode-c-foxbms2-0.json", decode, print_decode))
     parts = [part for part in parts if os.path.exists(part[0])]
     results = {collect.__name__: collect() for _, collect, _ in parts} | {"machine": load("machine.txt")}
     with open("results.json", "w", encoding="utf-8") as file:
@@ -147,4 +196,6 @@ def main(folder):
 
 if sys.argv[1] == "--all-run":
     sys.exit(any(unit["mode"] != "running" for unit in json.load(sys.stdin)["units"]))
+if sys.argv[1] == "--all-enabled":
+    sys.exit(any(not unit["setpoint_enabled"] for unit in json.load(sys.stdin)["units"]))
 main(sys.argv[1])
