@@ -7,13 +7,16 @@ import Testing
         "Quantities":        [],
         "Plant":             ["Quantities"],
         "Interlocks":        ["Quantities", "Plant"],
-        "FrequencyResponse": ["Quantities"],
+        "FrequencyResponse": ["Quantities", "Plant"],
         "PowerDispatch":          ["Quantities", "Plant"],
         "Control":           ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch"],
         "DeviceCodecs":      ["Quantities", "Plant"],
+        "DBC":               [],
         "JSONText":          [],
-        "SiteConfig":        ["Quantities"],
-        "Scenario":          ["Quantities", "SiteConfig"],
+        "FrequencyRecord":   ["Quantities", "JSONText"],
+        "SiteConfig":        ["Quantities", "FrequencyResponse"],
+        "Scenario":          ["Quantities", "FrequencyResponse", "SiteConfig"],
+        "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"],
     ]
 
     /// What belongs to the toolchain, and edges may have.
@@ -23,32 +26,37 @@ import Testing
     static let edges: [String: Set<String>] = [
         "YAMLText":      ["SiteConfig", "CYAML"],
         "LinuxIO":       ["Quantities", "CLinux", "CSystemd"],
-        "CANBus":        ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "CSocketCAN"],
+        "CANBus":        ["Quantities", "Plant", "DeviceCodecs", "BatteryProfiles", "LinuxIO", "CLinux", "CSocketCAN"],
         "ModbusBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CModbus"],
+        "PhasorBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux"],
         "Recorder":      ["LinuxIO"],
         "ControlSocket": ["Quantities", "LinuxIO", "FoundationEssentials"],
     ]
 
     // swift-format-ignore
     static let composition: [String: Set<String>] = [
-        "BallastDaemon": ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
-                          "SiteConfig", "YAMLText", "LinuxIO", "CANBus", "ModbusBus", "Recorder", "ControlSocket"],
+        "BallastDaemon": ["FrequencyRecord", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
+                          "SiteConfig", "YAMLText", "BatteryProfiles", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder",
+                          "ControlSocket"],
         "BallastLink":   ["JSONText", "Recorder", "SiteConfig", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOSSL", "Crypto", "Dispatch"],
         "BallastAggregator": ["JSONText", "SiteConfig", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "Logging", "NIOCore"],
+        "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
+                              "FrequencyRecord", "BallastDaemon"],
         "BallastSimulator":  ["Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs", "LinuxIO",
-                              "CLinux", "CANBus", "ModbusBus", "ControlSocket"],
+                              "CLinux", "CANBus", "ModbusBus", "PhasorBus", "FrequencyResponse", "ControlSocket"],
     ]
 
     // swift-format-ignore
     static let programs: [String: Set<String>] = [
         "ballastd":           ["BallastDaemon", "ArgumentParser"],
-        "ballastctl":         ["ControlSocket", "CANBus", "LinuxIO", "Recorder", "SiteConfig", "YAMLText",
-                               "ArgumentParser"],
+        "ballastctl":         ["ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "SiteConfig",
+                               "YAMLText", "BatteryProfiles", "ArgumentParser"],
         "ballast-link":       ["BallastLink", "ArgumentParser"],
         "ballast-aggregator": ["BallastAggregator", "ArgumentParser"],
-        "ballast-sim":        ["BallastSimulator", "LinuxIO", "ModbusBus", "Quantities", "ArgumentParser"],
+        "ballast-sim":        ["BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
+                               "ModbusBus", "Quantities", "Scenario", "SiteConfig", "YAMLText", "ArgumentParser"],
     ]
 
     /// C at the door: headers and one-line wrappers, no Swift.
