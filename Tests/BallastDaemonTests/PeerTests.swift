@@ -71,10 +71,14 @@ extension BallastDaemonTests {
             try driven.site.waitForMode("running")
             try driven.site.simulate("frequency 49.5")
             try eventually("18.8 kW reach the inverter") { try driven.setpoint() == 18_800 }
-            try driven.inverter.ask("set 1 704 WSet 4000")
-            try driven.site.daemon.waitForLog(
+            let said =
                 driven.link
-                    + "device 1: somebody else wrote the setpoint: 40000.0 W found, 18800.0 W expected")
+                + "device 1: somebody else wrote the setpoint: 40000.0 W found, 18800.0 W expected"
+            // Our own rewrite may come before we read theirs: then they write again.
+            try eventually("it is named") {
+                try driven.inverter.ask("set 1 704 WSet 4000")
+                return try driven.site.daemon.log.contains(said)
+            }
             try eventually("18.8 kW stand again") { try driven.setpoint() == 18_800 }
         }
 
