@@ -7,32 +7,14 @@ import Quantities
 /// The control step: plant image in, decision out. Pure: the same images at the same instants give the same
 /// decisions.
 public struct Controller: Sendable, BitwiseCopyable {
-    /// What people ask of the controller. It arrives between two cycles.
-    public enum Command: Sendable, BitwiseCopyable, Equatable {
-        /// Clears a unit's latched trips whose cause is gone and which the role may reset. It never starts
-        /// power by itself.
-        case reset(unit: Int, role: Role = .operator)
-        /// Asks for a power, for a time to live of at most `BasePoint.longestLease`.
-        case setBasePoint(BasePointSource, Watts, for: Duration)
-        case revokeBasePoint(BasePointSource)
-        /// Takes a unit to zero power with open contactors, for at most `BasePoint.longestLease`. It is
-        /// never past an interlock: a trip stays a trip. When the time is over the unit enters service anew.
-        case maintain(unit: Int, for: Duration)
-        case endMaintenance(unit: Int)
-        /// Sets what an operator wants of one unit, for at most `BasePoint.longestLease`; `nil` ends it.
-        case override(unit: Int, UnitOverride, for: Duration?)
-        /// Takes every unit out of service.
-        case stop
-        /// Lets units run again.
-        case resume
-    }
-
-    private let settings: SiteSettings
-    private let unitCount: Int
+    var settings: SiteSettings
+    let unitCount: Int
+    /// The sum of the units' ratings.
+    private let rated: Watts
     var units: InlineArray<64, UnitController>
     private var shares: InlineArray<64, UnitShare>
     private var sharing: PowerSharing
-    private var overrides: InlineArray<64, UnitOverrides>
+    var overrides: InlineArray<64, UnitOverrides>
     private var responder: FrequencyResponder
     private var ramp: RampLimiter
     private var preEvent = PreEventPower()
@@ -45,7 +27,7 @@ public struct Controller: Sendable, BitwiseCopyable {
     private var isEmergency: InlineArray<64, Bool> = InlineArray(repeating: false)
     private var hasFrequency = true
     private var watch: GridWatch
-    private var cycle: UInt64 = 0
+    private(set) var cycle: UInt64 = 0
     var lastStep: MonotonicTime?
 
     /// - Parameter unitSettings: 1 … 64 units, in the order of the images.
@@ -53,8 +35,13 @@ public struct Controller: Sendable, BitwiseCopyable {
         precondition(unitSettings.count >= 1 && unitSettings.count <= maximumUnitCount)
         self.settings = settings
         unitCount = unitSettings.count
+        var sum = Watts.zero
+        for index in 0..<unitSettings.count { sum += unitSettings[index].rating }
+        rated = sum
         units = InlineArray(
-            repeating: UnitController(settings: unitSettings[0], enterService: settings.enterService))
+            repeating: UnitController(
+                settings: unitSettings[0], enterService: settings.enterService, heat: settings.interlocks.heat
+            ))
         shares = InlineArray(repeating: UnitShare(window: .closed(.mode)))
         sharing = PowerSharing(settings.sharing)
         overrides = InlineArray(repeating: UnitOverrides(ramp: settings.ramp))
@@ -66,66 +53,22 @@ public struct Controller: Sendable, BitwiseCopyable {
         watch = GridWatch(settings.grid)
         basePoint = BasePoint(standing: settings.basePoint, reversion: settings.reversion)
         for index in 0..<unitSettings.count {
-            units[index] = UnitController(settings: unitSettings[index], enterService: settings.enterService)
+            units[index] = UnitController(
+                settings: unitSettings[index], enterService: settings.enterService,
+                heat: settings.interlocks.heat)
         }
     }
 
-    /// Takes over the trips that a former run latched. To be called before the first step.
-    public mutating func restore(_ trips: InterlockSet, firstOut: InterlockID?, unit: Int) {
-        units[unit].restore(trips, firstOut: firstOut)
+    /// Takes over the trips that a former run latched, and what holds the unit. To be called before the first
+    /// step; more than once it adds up.
+    public mutating func restore(
+        _ trips: InterlockSet, firstOut: InterlockID?, hold: UnitHold = .none, unit: Int
+    ) {
+        units[unit].restore(trips, firstOut: firstOut, hold: hold)
     }
 
     /// Takes over that the site was stopped before the restart. To be called before the first step.
     public mutating func restoreStop() { isStopWanted = true }
-
-    /// Obeys a command and says what came of it.
-    public mutating func handle(_ command: Command, at now: MonotonicTime, into decision: inout Decision) {
-        var unit: Int?
-        var value: Double?
-        let kind: Event.Kind
-        switch command {
-        case .reset(let index, let role):
-            guard index >= 0, index < unitCount else { return }
-            unit = index
-            kind = Self.kind(of: units[index].reset(by: role))
-        case .setBasePoint(let source, let power, let time):
-            value = power.value
-            let isGranted = basePoint.grant(source, power, for: time, at: now)
-            kind = isGranted ? .basePointSet(source) : .basePointRefused(source)
-        case .revokeBasePoint(let source):
-            guard basePoint.revoke(source, at: now) else { return }
-            kind = .basePointRevoked(source)
-        case .maintain(let index, let time):
-            guard index >= 0, index < unitCount else { return }
-            (unit, value) = (index, time.seconds)
-            let isGranted = time > .zero && time <= BasePoint.longestLease
-            if isGranted { units[index].maintain(until: now + time) }
-            kind = isGranted ? .maintenanceBegun : .maintenanceRefused
-        case .endMaintenance(let index):
-            guard index >= 0, index < unitCount, units[index].isMaintained else { return }
-            unit = index
-            units[index].maintain(until: nil)
-            kind = .maintenanceEnded
-        case .override(let index, let wish, let time):
-            guard index >= 0, index < unitCount,
-                let outcome = overrides[index].handle(wish, for: time, at: now)
-            else { return }
-            (unit, kind) = (index, outcome)
-            value = time.map { wish.power?.value ?? $0.seconds }
-        case .stop, .resume:
-            isStopWanted = command == .stop
-            kind = isStopWanted ? .stopRequested : .resumed
-        }
-        decision.events.append(Event(unit: unit, kind: kind, value: value, cycle: cycle, at: now))
-    }
-
-    private static func kind(of outcome: InterlockBank.ResetOutcome) -> Event.Kind {
-        switch outcome {
-        case .done: .resetDone
-        case .causePresent: .resetRefused
-        case .roleNeeded: .resetNeedsService
-        }
-    }
 
     /// One cycle. `decision.events` is added to; everything else in `decision` is written anew.
     public mutating func step(
@@ -160,7 +103,9 @@ public struct Controller: Sendable, BitwiseCopyable {
         _ images: Span<UnitImage>, _ now: MonotonicTime, _ elapsed: Duration, _ decision: inout Decision
     ) {
         var emergency: Role?
+        var tripped: UInt64 = 0
         for index in 0..<unitCount {
+            if units[index].mode.state == .tripped { tripped |= 1 << UInt64(index) }
             let input = input(of: index, now, elapsed)
             let role = units[index].step(
                 images[index], settings.interlocks.rows.span.extracting(first: settings.interlocks.count),
@@ -169,11 +114,16 @@ public struct Controller: Sendable, BitwiseCopyable {
             // Of several the strictest counts.
             if emergency != .service, let role { emergency = role }
         }
-        guard let emergency else { return }
-        for index in 0..<unitCount where !isEmergency[index] {
-            let input = input(of: index, now, elapsed)
-            units[index].stopWithSite(
-                emergency, input, into: &decision.units[index], &decision.events)
+        if let emergency {
+            for index in 0..<unitCount where !isEmergency[index] {
+                let input = input(of: index, now, elapsed)
+                units[index].stopWithSite(
+                    emergency, input, into: &decision.units[index], &decision.events)
+            }
+        }
+        for index in 0..<unitCount
+        where units[index].mode.state == .tripped && tripped & (1 << UInt64(index)) == 0 {
+            revokeOverrides(of: index, now, &decision)
         }
     }
 
@@ -258,16 +208,6 @@ public struct Controller: Sendable, BitwiseCopyable {
         return isKept && site.mean != nil ? site.bounds.clamp(scheduled) : scheduled
     }
 
-    // Read through a borrow, each element of an inline array costs a copy of the array (Swift 6.3): this and
-    // other functions that change nothing are mutating.
-    private var rated: Watts {
-        mutating get {
-            var sum = Watts.zero
-            for index in 0..<unitCount { sum += units[index].settings.rating }
-            return sum
-        }
-    }
-
     private mutating func lapse(_ now: MonotonicTime, _ decision: inout Decision) {
         for rank in 0..<BasePointSource.siteDefault.rawValue {
             guard let source = BasePointSource(rawValue: rank), basePoint.tick(source, at: now) else {
@@ -310,14 +250,35 @@ public struct Controller: Sendable, BitwiseCopyable {
     private mutating func endOverrides(_ now: MonotonicTime, _ decision: inout Decision) {
         for index in 0..<unitCount {
             if overrides[index].tick(.power, at: now) { tellEnd(of: .power, index, now, &decision) }
-            if overrides[index].tick(.standby, at: now) { tellEnd(of: .standby, index, now, &decision) }
+            if overrides[index].tick(.standby, at: now) {
+                tellEnd(of: .standby, index, now, &decision)
+                guard !overrides[index].returnsToService else { continue }
+                units[index].holdAfterOverride()
+                tell(.held(.afterOverride), index, now, &decision)
+            }
+        }
+    }
+
+    /// What was wanted of a unit before its trip is no longer wanted after it.
+    private mutating func revokeOverrides(of unit: Int, _ now: MonotonicTime, _ decision: inout Decision) {
+        if overrides[unit].handle(.power(.zero), for: nil, at: now) != nil {
+            tellEnd(of: .power, unit, now, &decision)
+        }
+        if overrides[unit].handle(.standby, for: nil, at: now) != nil {
+            tellEnd(of: .standby, unit, now, &decision)
         }
     }
 
     private func tellEnd(
         of override: UnitOverride.Kind, _ unit: Int, _ now: MonotonicTime, _ decision: inout Decision
     ) {
-        decision.events.append(Event(unit: unit, kind: .overrideEnded(override), cycle: cycle, at: now))
+        tell(.overrideEnded(override), unit, now, &decision)
+    }
+
+    private func tell(
+        _ kind: Event.Kind, _ unit: Int, _ now: MonotonicTime, _ decision: inout Decision
+    ) {
+        decision.events.append(Event(unit: unit, kind: kind, cycle: cycle, at: now))
     }
 
     /// The last and smallest step: nothing after it may widen anything.
@@ -348,6 +309,8 @@ public struct Controller: Sendable, BitwiseCopyable {
         if let lowest, decision.setpoint < lowest { scale(by: lowest / decision.setpoint, &decision) }
     }
 
+    // Read through a borrow, each element of an inline array costs a copy of the array (Swift 6.3): this and
+    // other functions that change nothing are mutating.
     /// What the units together may have at the meter now.
     private mutating func siteWindow(
         _ grid: GridImage, _ images: Span<UnitImage>, _ now: MonotonicTime

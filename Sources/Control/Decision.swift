@@ -28,6 +28,8 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     public var contactorFault: ContactorSequence.Fault?
     public var latched: InterlockSet = .none
     public var firstOut: InterlockID?
+    /// What keeps the unit from starting by itself; it shows once no trip is latched.
+    public var hold: UnitHold = .none
     public var warnings: InterlockSet = .none
 
     public init() {}
@@ -83,13 +85,19 @@ public struct Event: Sendable, BitwiseCopyable {
         case overrideRefused(UnitOverride.Kind)
         case stopRequested
         case resumed
+        /// The unit starts only when somebody resumes it.
+        case held(UnitHold)
+        /// Nothing holds the unit any more: it enters service anew.
+        case holdEnded
+        /// A trip is latched: it is reset first.
+        case resumeRefused
     }
 
     /// Index of the unit in the site's list; `nil` = the site.
     public var unit: Int?
     public var kind: Kind
-    /// The signal's value and the limit it passed, in the signal's unit; the power asked for; of maintenance
-    /// and standby the time in s. `nil` where there is none.
+    /// The signal's value and the limit it passed as an operator reads them (`UnitSignals.Shown`); the power
+    /// asked for; of maintenance and standby the time in s. `nil` where there is none.
     public var value: Double?
     public var limit: Double?
     public var cycle: UInt64

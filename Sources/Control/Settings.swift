@@ -27,6 +27,8 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
     public var contactors: ContactorSettings
     /// `false`: the battery never sends alarms, and the site has accepted that.
     public var hasBatteryAlarms = true
+    /// Repeated samples count only while power flows: many a battery at rest says the same for hours.
+    public var isFrozenUnderLoadOnly = false
 
     public init(
         rating: Watts, minStateOfCharge: Fraction, maxStateOfCharge: Fraction, budget: FreshnessBudget,

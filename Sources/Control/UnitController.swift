@@ -19,16 +19,17 @@ struct UnitController: Sendable, BitwiseCopyable {
     private(set) var reported: InterlockSet = .none
     /// People work on the unit until then; `nil` while nobody does.
     private(set) var maintainedUntil: MonotonicTime?
+    private(set) var hold = UnitHold.none
     private var actuation: ActuationWatch
     private var thermal: ThermalWatch
     private var frozen: FrozenWatch
     private(set) var contactors: ContactorControl
     private(set) var reportedFault: ContactorSequence.Fault?
 
-    init(settings: UnitSettings, enterService: Duration) {
+    init(settings: UnitSettings, enterService: Duration, heat: ThermalWatch.Heat) {
         self.settings = settings
         actuation = ActuationWatch(response: settings.inverterResponse)
-        thermal = ThermalWatch(resolution: settings.temperatureResolution)
+        thermal = ThermalWatch(resolution: settings.temperatureResolution, heat: heat)
         frozen = FrozenWatch(limit: settings.frozenSamples)
         contactors = ContactorControl(settings.contactors)
         mode = UnitMode(enterService: enterService)
@@ -44,8 +45,10 @@ struct UnitController: Sendable, BitwiseCopyable {
         var stopBound: Duration
     }
 
-    mutating func restore(_ trips: InterlockSet, firstOut: InterlockID?) {
+    mutating func restore(_ trips: InterlockSet, firstOut: InterlockID?, hold former: UnitHold) {
         bank.restore(trips, firstOut: firstOut)
+        hold = hold.union(former)
+        holdWhileTripped()
         if trips.contains(.contactorFeedback) { contactors.restoreFault() }
     }
 
@@ -55,6 +58,23 @@ struct UnitController: Sendable, BitwiseCopyable {
         let outcome = bank.reset(by: role)
         if wasFaulted && !bank.latched.contains(.contactorFeedback) { contactors.requestReset() }
         return outcome
+    }
+
+    /// Ends the hold; nothing happens while a trip is latched.
+    ///
+    /// - Returns: whether nothing holds the unit now.
+    mutating func release() -> Bool {
+        guard bank.latched.isEmpty else { return false }
+        hold = .none
+        return true
+    }
+
+    /// The time is over for which somebody had taken the unit.
+    mutating func holdAfterOverride() { hold.insert(.afterOverride) }
+
+    /// From its trip on a unit starts only when a person resumes it.
+    private mutating func holdWhileTripped() {
+        if !bank.latched.isEmpty { hold.insert(.afterReset) }
     }
 
     /// Takes the unit for maintenance until `end`, or gives it back.
@@ -80,6 +100,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         mode.handle(event(of: signals, input), at: input.now)
         connect(input, &events)
         reportMode(from: before, input, &events)
+        endTripped(from: before, input, &events)
         reportStop(from: before, signals, input, &events)
         decision.window = window(signals, verdict)
         decision.warnings = bank.warnings
@@ -99,13 +120,16 @@ struct UnitController: Sendable, BitwiseCopyable {
         mode.handle(.trip, at: input.now)
         contactors.step(isClosingWanted: false, at: input.now)
         reportMode(from: before, input, &events)
+        endTripped(from: before, input, &events)
         decision.window = closedWindow
         conclude(&decision)
     }
 
-    private func conclude(_ decision: inout UnitDecision) {
+    private mutating func conclude(_ decision: inout UnitDecision) {
+        holdWhileTripped()
         decision.mode = mode.state
-        decision.isContactorPermitted = mode.permitsContactors
+        decision.isContactorPermitted = permitsContactors
+        decision.hold = hold
         decision.closesMainContactor = contactors.output.closesMain
         decision.closesPrechargeContactor = contactors.output.closesPrecharge
         decision.contactors = contactors.isDriven ? contactors.sequence.state : nil
@@ -114,11 +138,14 @@ struct UnitController: Sendable, BitwiseCopyable {
         decision.firstOut = bank.firstOut
     }
 
+    /// Contactors may be closed. What a held unit has closed stays so only until its power has ended.
+    private var permitsContactors: Bool { mode.permitsContactors && (hold.isEmpty || mode.connects) }
+
     /// The contactors follow the mode; a fault of theirs trips, and closed ones let the unit run, in the same
     /// cycle.
     private mutating func connect(_ input: Input, _ events: inout EventList) {
         contactors.step(
-            isClosingWanted: contactors.isDriven ? mode.connects : mode.permitsContactors, at: input.now)
+            isClosingWanted: contactors.isDriven ? mode.connects : permitsContactors, at: input.now)
         if contactors.output.opensUnderLoad { add(.openedUnderLoad, input, &events) }
         if let fault = contactors.sequence.fault, fault != reportedFault {
             add(.contactorFault(fault), input, &events)
@@ -138,6 +165,14 @@ struct UnitController: Sendable, BitwiseCopyable {
         events.append(Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now))
     }
 
+    /// Whether the battery itself says so, or the inverter: 2 % of the rating.
+    private func isPowerFlowing(_ image: UnitImage, at now: MonotonicTime) -> Bool {
+        let current = image.battery.packCurrent.fresh(at: now, within: settings.budget.battery)
+        if let current, current.magnitude > settings.currentFloor { return true }
+        let power = image.inverter.activePower.fresh(at: now, within: settings.budget.inverter)
+        return power.map { $0.magnitude > settings.rating * 0.02 } ?? false
+    }
+
     /// Gives every signal its age: how long ago the device's required readings were all fresh.
     private mutating func qualify(
         _ raw: UnitImage, at now: MonotonicTime, after elapsed: Duration
@@ -146,7 +181,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         var image = raw
         image.battery = Plausible.battery(raw.battery, at: now, within: budget.battery)
         image.inverter.dcVoltage = Plausible.dcSide(raw.inverter.dcVoltage)
-        if frozen.isFrozen(image.battery, at: now, within: budget.battery) {
+        let isLoaded = !settings.isFrozenUnderLoadOnly || isPowerFlowing(image, at: now)
+        if frozen.isFrozen(image.battery, at: now, within: budget.battery, isLoaded: isLoaded) {
             image.battery.packCurrent = .bad(.frozen, since: now)
             image.battery.packVoltage = .bad(.frozen, since: now)
             image.battery.cellVoltageMax = .bad(.frozen, since: now)
@@ -237,7 +273,7 @@ struct UnitController: Sendable, BitwiseCopyable {
             return hasStopped(signals, input) ? .maintain : .stop
         }
         guard isSeen else { return .unseen }
-        guard input.isStopWanted else { return .ready }
+        guard input.isStopWanted || !hold.isEmpty else { return .ready }
         return hasStopped(signals, input) ? .stopped : .stop
     }
 
@@ -249,6 +285,17 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     private mutating func endMaintenance(_ input: Input, _ events: inout EventList) {
         guard let end = maintainedUntil, input.now >= end else { return }
+        maintainedUntil = nil
+        add(.maintenanceEnded, input, &events)
+        holdAfterOverride()
+        add(.held(.afterOverride), input, &events)
+    }
+
+    /// Nobody maintains a unit past its trip.
+    private mutating func endTripped(
+        from before: UnitMode.State, _ input: Input, _ events: inout EventList
+    ) {
+        guard mode.state == .tripped, before != .tripped, isMaintained else { return }
         maintainedUntil = nil
         add(.maintenanceEnded, input, &events)
     }
@@ -267,7 +314,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         from before: UnitMode.State, _ signals: UnitSignals, _ input: Input, _ events: inout EventList
     ) {
         let hasStopped =
-            mode.state.kind == .maintenance || (mode.state.kind == .standby && input.isStopWanted)
+            mode.state.kind == .maintenance
+            || (mode.state.kind == .standby && (input.isStopWanted || !hold.isEmpty))
         guard before.kind == .stopping, hasStopped, !isAtZero(signals) else { return }
         events.append(
             Event(
@@ -322,13 +370,12 @@ struct UnitController: Sendable, BitwiseCopyable {
             let row = rows[index]
             let isWarned = bank.warnings.contains(row.id)
             guard isWarned != reported.contains(row.id) || verdict.tripped.contains(row.id) else { continue }
-            var value: Double?
-            if case .value(let number) = signals.read(row.signal) { value = number }
             func add(_ kind: Event.Kind, limit: Double?) {
+                let shown = signals.shown(row.signal, limit: limit)
                 events.append(
                     Event(
-                        unit: input.index, kind: kind, value: value, limit: limit, cycle: input.cycle,
-                        at: input.now))
+                        unit: input.index, kind: kind, value: shown.value, limit: shown.limit,
+                        cycle: input.cycle, at: input.now))
             }
             if verdict.tripped.contains(row.id) { add(.tripped(row.id), limit: row.trip) }
             if isWarned != reported.contains(row.id) {

@@ -8,7 +8,7 @@ public enum UnitOverride: Sendable, BitwiseCopyable, Equatable {
     /// A power of its own, in place of its part of the site's. The other units make up for it, so that the
     /// site gives what is asked of it as far as they can.
     case power(Watts)
-    /// Zero power, ready to run; it enters service anew in the end.
+    /// Zero power, ready to run. In the end it enters service anew if it came from power, else it is held.
     case standby
 
     public var kind: Kind {
@@ -44,13 +44,17 @@ struct UnitOverrides: Sendable, BitwiseCopyable {
     private var standbyLease = Lease()
     private var wanted = Watts.zero
     private var ramp: RampLimiter
+    /// The unit ran when it was taken to standby.
+    private(set) var returnsToService = false
 
     init(ramp rate: WattsPerSecond) { ramp = RampLimiter(rate: rate) }
 
-    /// - Parameter time: of at most `BasePoint.longestLease`; `nil` ends the override.
+    /// - Parameters:
+    ///   - time: of at most `BasePoint.longestLease`; `nil` ends the override.
+    ///   - isRunning: whether the unit runs now.
     /// - Returns: what came of it; `nil` where there was nothing to end.
     mutating func handle(
-        _ wish: UnitOverride, for time: Duration?, at now: MonotonicTime
+        _ wish: UnitOverride, for time: Duration?, isRunning: Bool = false, at now: MonotonicTime
     ) -> Event.Kind? {
         guard let time else {
             let output = handle(wish.kind, .revoked, at: now)
@@ -58,6 +62,8 @@ struct UnitOverrides: Sendable, BitwiseCopyable {
         }
         guard time > .zero, time <= BasePoint.longestLease else { return .overrideRefused(wish.kind) }
         if let power = wish.power { wanted = power }
+        // A longer standby is the same one: where the unit came from does not change.
+        if wish == .standby && !isStandby { returnsToService = isRunning }
         _ = handle(wish.kind, .granted(for: time), at: now)
         return .overrideBegun(wish.kind)
     }

@@ -3,6 +3,7 @@ extension ContactorSequence.State {
     public var name: StaticString {
         switch self {
         case .unchecked: "unchecked"
+        case .proving: "proving"
         case .open: "open"
         case .precharging: "precharging"
         case .pausing: "pausing"
@@ -23,6 +24,7 @@ extension ContactorSequence.Fault {
         case .feedback: "feedback"
         case .formerRun: "former_run"
         case .welded: "welded"
+        case .notDischarged: "not_discharged"
         }
     }
 }

@@ -9,6 +9,8 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
     public enum State: Sendable, BitwiseCopyable, Equatable {
         /// Nobody has seen the DC side without voltage since the start: nothing closes before.
         case unchecked
+        /// The same, and somebody wants it closed, since that instant. Its time ends in a fault.
+        case proving(since: MonotonicTime)
         /// Open, and seen to be open.
         case open
         /// The `attempt`th, from 1.
@@ -30,12 +32,14 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         case prechargeVoltage
         /// More current than a precharge may take, or nobody knows how much.
         case prechargeCurrent
-        /// The auxiliary contact says something else than the command, or nothing.
+        /// The auxiliary contact says something else than the command.
         case feedback
         /// A former run of the program left a fault that nobody has reset.
         case formerRun
         /// The voltage of the DC side did not fall after opening.
         case welded
+        /// The DC side was not seen without voltage before the first closing.
+        case notDischarged
     }
 
     /// What one cycle says; the first that holds, in this order.
@@ -84,7 +88,7 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         switch state {
         case .welded: .welded
         case .faulted(let fault), .opening(_, .some(let fault)): fault
-        case .unchecked, .open, .precharging, .pausing, .closed, .opening(_, nil), .checking: nil
+        case .unchecked, .proving, .open, .precharging, .pausing, .closed, .opening(_, nil), .checking: nil
         }
     }
 
@@ -94,11 +98,10 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
     public func showsFault(_ seen: ContactorReading) -> Bool {
         switch state {
         case .opening(_, .some): return true
-        case .faulted: return !agrees(seen)
-        case .welded:
-            guard let voltage = seen.dcVoltage, voltage <= settings.dischargedVoltage else { return true }
-            return !agrees(seen)
-        case .unchecked, .open, .precharging, .pausing, .closed, .opening(_, nil), .checking: return false
+        case .welded, .faulted(.notDischarged): return !isDischarged(seen) || agreement(seen) != .agreed
+        case .faulted: return agreement(seen) != .agreed
+        case .unchecked, .proving, .open, .precharging, .pausing, .closed, .opening(_, nil), .checking:
+            return false
         }
     }
 
@@ -111,27 +114,39 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
             output.isPermitted = true
         case .opening: output.closesMain = settings.drive == .own
         case .precharging: output.closesPrecharge = true
-        case .unchecked, .open, .pausing, .checking, .welded, .faulted: break
+        case .unchecked, .proving, .open, .pausing, .checking, .welded, .faulted: break
         }
         return output
     }
 
     private mutating func event(_ seen: ContactorReading, at now: MonotonicTime) -> Event {
-        let isAgreed = agrees(seen)
-        if isAgreed { disagreesSince = nil } else if disagreesSince == nil { disagreesSince = now }
+        let agreement = agreement(seen)
+        switch agreement {
+        case .agreed: disagreesSince = nil
+        case .contradicted: disagreesSince = disagreesSince ?? now
+        // What cannot be read heals nothing.
+        case .unknown: break
+        }
         if seen.isReset { return .reset }
-        if let since = disagreesSince, now - since >= settings.feedbackDebounce, !isOpeningFaulted {
+        if agreement == .contradicted, let since = disagreesSince, now - since >= settings.feedbackDebounce,
+            !isOpeningFaulted
+        {
             return .disagreement
         }
         if settings.drive == .battery { return seen.isClosingWanted ? .charged : .openUnloaded }
+        // Contacts that nobody sees stay or go open.
+        let isClosingWanted = seen.isClosingWanted && agreement != .unknown
         switch state {
-        case .unchecked, .checking:
-            if let voltage = seen.dcVoltage, voltage <= settings.dischargedVoltage { return .discharged }
+        case .unchecked, .proving, .checking: if isDischarged(seen) { return .discharged }
         case .opening: return unload(seen)
-        case .precharging where seen.isClosingWanted: return precharge(seen)
+        case .precharging where isClosingWanted: return precharge(seen)
         case .open, .precharging, .pausing, .closed, .welded, .faulted: break
         }
-        return seen.isClosingWanted ? .close : unload(seen)
+        return isClosingWanted ? .close : unload(seen)
+    }
+
+    private func isDischarged(_ seen: ContactorReading) -> Bool {
+        seen.dcVoltage.map { $0 <= settings.dischargedVoltage } ?? false
     }
 
     /// It already opens because of a fault: what counts from here on is the current alone.
@@ -155,18 +170,25 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         return .charged
     }
 
-    /// A battery that owns its contactors and says nothing of them contradicts nobody.
-    private func agrees(_ seen: ContactorReading) -> Bool {
-        if settings.hasPrechargeFeedback {
-            var isPrecharging = false
-            if case .precharging = state { isPrecharging = true }
-            guard seen.isPrechargeClosed == isPrecharging else { return false }
-        }
-        guard let isClosed = seen.isMainClosed else { return settings.drive == .battery }
+    /// What the auxiliary contacts say of the command.
+    private enum Agreement { case agreed, contradicted, unknown }
+
+    /// A contact that cannot be read contradicts nobody: its module is silent, which has a row of its own,
+    /// and a second latch would only name the consequence. A battery that owns its contactors need not speak
+    /// of them.
+    private func agreement(_ seen: ContactorReading) -> Agreement {
+        var isPrecharging = false
+        var isClosing = false
         switch state {
-        case .closed, .opening: return isClosed
-        case .unchecked, .open, .precharging, .pausing, .checking, .welded, .faulted: return !isClosed
+        case .closed, .opening: isClosing = true
+        case .precharging: isPrecharging = true
+        case .unchecked, .proving, .open, .pausing, .checking, .welded, .faulted: break
         }
+        let main = seen.isMainClosed.map { $0 == isClosing } ?? (settings.drive == .battery ? true : nil)
+        let precharge =
+            settings.hasPrechargeFeedback ? seen.isPrechargeClosed.map { $0 == isPrecharging } : true
+        if main == false || precharge == false { return .contradicted }
+        return main == nil || precharge == nil ? .unknown : .agreed
     }
 }
 
@@ -178,9 +200,16 @@ extension ContactorSequence {
             // A reset closes nothing: it only lets the contactors prove that they are open.
             disagreesSince = nil
             state = settings.drive == .own ? .checking(since: now) : .open
-        case (.unchecked, .discharged), (.checking, .discharged):
+        case (.unchecked, .discharged), (.proving, .discharged), (.checking, .discharged):
             state = .open
-        case (.unchecked, .disagreement), (.open, .disagreement), (.precharging, .disagreement),
+        case (.unchecked, .surge), (.unchecked, .charged), (.unchecked, .close):
+            state = .proving(since: now)
+        case (.proving(let since), .surge), (.proving(let since), .charged), (.proving(let since), .close):
+            if now - since >= settings.dischargeLimit { state = .faulted(.notDischarged) }
+        case (.proving, .open), (.proving, .openUnloaded):
+            state = .unchecked
+        case (.unchecked, .disagreement), (.proving, .disagreement), (.open, .disagreement),
+            (.precharging, .disagreement),
             (.pausing, .disagreement), (.checking, .disagreement):
             state = .faulted(.feedback)
         case (.closed, .disagreement):
@@ -220,8 +249,7 @@ extension ContactorSequence {
             (.checking(let since), .close),
             (.checking(let since), .charged), (.checking(let since), .surge), (.checking(let since), .reset):
             if now - since >= settings.dischargeLimit { state = .welded }
-        case (.unchecked, .reset), (.unchecked, .open), (.unchecked, .openUnloaded), (.unchecked, .surge),
-            (.unchecked, .charged), (.unchecked, .close),
+        case (.unchecked, .reset), (.unchecked, .open), (.unchecked, .openUnloaded), (.proving, .reset),
             (.open, .reset), (.open, .discharged), (.open, .open), (.open, .openUnloaded), (.open, .surge),
             (.precharging, .reset), (.precharging, .discharged), (.pausing, .reset), (.pausing, .discharged),
             (.closed, .reset), (.closed, .discharged), (.closed, .surge), (.closed, .charged),

@@ -23,7 +23,7 @@ public struct ContactorSettings: Sendable, BitwiseCopyable {
     public var openingLimit: Duration
     /// The DC side counts as discharged at this voltage or below.
     public var dischargedVoltage: Volts
-    /// Longest discharge of the DC side after opening.
+    /// Longest discharge of the DC side after opening, and longest wait for it before the first closing.
     public var dischargeLimit: Duration
     /// How long the feedback may differ from the command: longer than the contact's own travel.
     public var feedbackDebounce: Duration

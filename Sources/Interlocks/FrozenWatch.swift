@@ -20,8 +20,11 @@ public struct FrozenWatch: Sendable, BitwiseCopyable {
 
     /// Looks at the newest sample. One that was looked at before counts once, and one that cannot be read
     /// not at all.
+    ///
+    /// - Parameter isLoaded: power flows, so that current and voltages cannot stand still; a repetition
+    ///   counts only then.
     public mutating func isFrozen(
-        _ battery: BatteryImage, at now: MonotonicTime, within budget: Duration
+        _ battery: BatteryImage, at now: MonotonicTime, within budget: Duration, isLoaded: Bool = true
     ) -> Bool {
         guard limit > 0 else { return false }
         guard let current = battery.packCurrent.fresh(at: now, within: budget),
@@ -31,7 +34,7 @@ public struct FrozenWatch: Sendable, BitwiseCopyable {
             let age = battery.packCurrent.age(at: now), now - age != lastTime
         else { return repeats >= limit }
         let sample = Sample(current: current, pack: pack, cellMax: cellMax, cellMin: cellMin)
-        repeats = sample == last ? min(limit, repeats + 1) : 0
+        if sample != last { repeats = 0 } else if isLoaded { repeats = min(limit, repeats + 1) }
         last = sample
         lastTime = now - age
         return repeats >= limit

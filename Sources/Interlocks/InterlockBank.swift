@@ -20,7 +20,8 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     /// One bit for each row, by its place in the table: its `.stop` is in force; its signal was seen.
     private(set) var stopping: UInt64 = 0
     private(set) var seen: UInt64 = 0
-    /// The same: it has warned, or has left no power, and its signal has not come back by the hysteresis.
+    /// The same: it has warned, or has left no power, and its signal was not seen to come back by the
+    /// hysteresis.
     private(set) var warned: UInt64 = 0
     private(set) var blocked: UInt64 = 0
 
@@ -74,12 +75,14 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
             switch signals.read(row.signal) {
             case .missing:
                 unjudged.insert(InterlockSet(row.id))
+                keepWarning(row, index)
                 let isExpected = row.presence == .required || seen & (1 << UInt64(index)) != 0
                 if isExpected && row.closesWhenMissing { close(row, .reading(row.signal), into: &verdict) }
             case .undecided:
                 unjudged.insert(InterlockSet(row.id))
+                keepWarning(row, index)
             case .notWired:
-                break
+                warned &= ~(1 << UInt64(index))
             case .value(let value):
                 seen |= 1 << UInt64(index)
                 judge(row, index, value, signals, elapsed, into: &verdict)
@@ -163,9 +166,14 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
             if harm[index] >= row.debounce { act(row, index, into: &verdict) }
         } else {
             // Healing takes twice as long as harming, so that a flickering signal still trips.
-            harm[index] = max(.zero, harm[index] - elapsed / 2)
+            harm[index] = max(.zero, harm[index] - .nanoseconds(elapsed.nanoseconds / 2))
             if harm[index] == .zero { stopping &= ~(1 << UInt64(index)) }
         }
+    }
+
+    /// What cannot be read has not come back: neither the warning ends nor does the harm heal.
+    private mutating func keepWarning(_ row: InterlockRow, _ index: Int) {
+        if warned & (1 << UInt64(index)) != 0 { warnings.insert(InterlockSet(row.id)) }
     }
 
     private mutating func isWarned(_ row: InterlockRow, _ index: Int, _ value: Double) -> Bool {

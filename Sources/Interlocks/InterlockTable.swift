@@ -143,6 +143,20 @@ public struct InterlockTable: Sendable, BitwiseCopyable {
         count = 0
     }
 
+    /// Where heat becomes a sign of runaway: at the highest temperature that the table allows a cell, the
+    /// trip of its over-temperature rows; 60 °C where it has none.
+    public var heat: ThermalWatch.Heat {
+        var highest: Double?
+        for index in 0..<count {
+            let row = rows[index]
+            guard row.signal == .cellTemperatureMax, row.side == .high, row.action != .stop,
+                let trip = row.trip
+            else { continue }
+            if highest.map({ trip > $0 }) ?? true { highest = trip }
+        }
+        return ThermalWatch.Heat(suspect: Celsius(highest ?? 60))
+    }
+
     /// Adds a row; a full table refuses it.
     public mutating func add(_ row: InterlockRow) {
         precondition(count < maximumInterlockCount)

@@ -7,8 +7,17 @@ import Quantities
 public struct ThermalWatch: Sendable, BitwiseCopyable {
     /// K/s; a rise that warns, and one that warns strongly and counts as a sign of runaway.
     public static let rise = (slow: 0.1, fast: 1.0)
-    /// A cell this hot needs only a fast rise to count as running away; at the second it does so alone.
-    public static let hot = (suspect: Celsius(60), alone: Celsius(65))
+    /// From when on heat is a sign of runaway.
+    public struct Heat: Sendable, BitwiseCopyable, Equatable {
+        /// A cell this hot needs only a fast rise to count as running away: the highest temperature at which
+        /// the chemistry may work.
+        public let suspect: Celsius
+        /// A cell this hot counts as running away alone.
+        public var alone: Celsius { suspect + Celsius(5) }
+
+        public init(suspect: Celsius) { self.suspect = suspect }
+    }
+
     /// A cell that loses this share of its voltage within the window.
     public static let voltageFall = 0.25
 
@@ -22,14 +31,18 @@ public struct ThermalWatch: Sendable, BitwiseCopyable {
     private var count = 0
     private var newest = 31
     private let resolution: Celsius
+    private let heat: Heat
     private let longest: Duration
     private let spacing: Duration
     /// K/s over the window that the limits `rise` need; `nil` while the samples do not reach over it.
     public private(set) var slow: Double?
     public private(set) var fast: Double?
 
-    /// - Parameter resolution: the step in which the temperature is reported.
-    public init(resolution: Celsius) {
+    /// - Parameters:
+    ///   - resolution: the step in which the temperature is reported.
+    ///   - heat: of the chemistry.
+    public init(resolution: Celsius, heat: Heat) {
+        self.heat = heat
         samples = InlineArray(
             repeating: Sample(at: MonotonicTime(nanoseconds: 0), temperature: .zero, voltage: nil))
         self.resolution = resolution
@@ -57,10 +70,12 @@ public struct ThermalWatch: Sendable, BitwiseCopyable {
         fast = slope(over: Self.window(resolution, Self.rise.fast))
     }
 
-    private func sample(_ back: Int) -> Sample { samples[(newest + 32 - back) % 32] }
+    // Read through a borrow, each sample costs a copy of them all (Swift 6.3): this and what calls it is
+    // mutating.
+    private mutating func sample(_ back: Int) -> Sample { samples[(newest + 32 - back) % 32] }
 
     /// Least squares over the newest samples that span `window`, at least five.
-    private func slope(over window: Duration) -> Double? {
+    private mutating func slope(over window: Duration) -> Double? {
         let end = sample(0)
         var used = 0
         var hasSpan = false
@@ -78,28 +93,31 @@ public struct ThermalWatch: Sendable, BitwiseCopyable {
         var products = 0.0
         var squares = 0.0
         for back in 0..<used {
-            let distance = (sample(back).at - end.at).seconds - middle.time
-            products += distance * ((sample(back).temperature - end.temperature).value - middle.warmth)
+            let next = sample(back)
+            let distance = (next.at - end.at).seconds - middle.time
+            products += distance * ((next.temperature - end.temperature).value - middle.warmth)
             squares += distance * distance
         }
         return products / squares
     }
 
-    /// Whether a cell runs away: it is hot or its voltage falls, and the temperature rises fast; `nil` where
-    /// that cannot be judged yet. An unknown voltage counts as fallen.
-    public func isRunaway(_ hottest: Celsius, _ weakest: Volts?) -> Bool? {
-        if hottest >= Self.hot.alone { return true }
-        guard hottest >= Self.hot.suspect || hasFallen(weakest) else { return false }
+    /// Whether a cell runs away: it is hot or its voltage falls, and the temperature rises fast; `nil` while
+    /// nobody knows how fast it rises. A voltage that is not known, now or before, counts as fallen.
+    public mutating func isRunaway(_ hottest: Celsius, _ weakest: Volts?) -> Bool? {
+        if hottest >= heat.alone { return true }
         guard let fast else { return nil }
-        return fast >= Self.rise.fast
+        guard fast >= Self.rise.fast else { return false }
+        return hottest >= heat.suspect || hasFallen(weakest)
     }
 
-    private func hasFallen(_ voltage: Volts?) -> Bool {
+    private mutating func hasFallen(_ voltage: Volts?) -> Bool {
         guard let voltage else { return true }
+        var isKnown = false
         for back in 0..<count {
             guard let before = sample(back).voltage else { continue }
             if voltage < before * (1 - Self.voltageFall) { return true }
+            isKnown = true
         }
-        return false
+        return !isKnown
     }
 }

@@ -33,6 +33,13 @@ public struct Actuation: Sendable, BitwiseCopyable {
             setpoint: .zero, expires: MonotonicTime(nanoseconds: 0), isContactorPermitted: false, cycle: 0)
     }
 
+    /// Whether nothing would be written that the other does not say, as long as both hold.
+    public func asksTheSame(as other: Actuation) -> Bool {
+        setpoint == other.setpoint && isContactorPermitted == other.isContactorPermitted
+            && closesMainContactor == other.closesMainContactor
+            && closesPrechargeContactor == other.closesPrechargeContactor
+    }
+
     /// The setpoint that holds at `now`: zero once expired.
     public func setpoint(at now: MonotonicTime) -> Watts { now <= expires ? setpoint : .zero }
     public func isContactorPermitted(at now: MonotonicTime) -> Bool { isContactorPermitted && now <= expires }

@@ -7,15 +7,15 @@ public protocol BitSet: Sendable, BitwiseCopyable, Equatable {
 }
 
 extension BitSet {
-    public static var none: Self { Self(rawValue: 0) }
-    public var isEmpty: Bool { rawValue == 0 }
+    @inlinable public static var none: Self { Self(rawValue: 0) }
+    @inlinable public var isEmpty: Bool { rawValue == 0 }
     /// Whether every flag of `other` is set.
-    public func contains(_ other: Self) -> Bool { rawValue & other.rawValue == other.rawValue }
-    public func union(_ other: Self) -> Self { Self(rawValue: rawValue | other.rawValue) }
-    public func intersection(_ other: Self) -> Self { Self(rawValue: rawValue & other.rawValue) }
-    public func subtracting(_ other: Self) -> Self { Self(rawValue: rawValue & ~other.rawValue) }
-    public mutating func insert(_ other: Self) { rawValue |= other.rawValue }
-    public mutating func remove(_ other: Self) { rawValue &= ~other.rawValue }
+    @inlinable public func contains(_ other: Self) -> Bool { rawValue & other.rawValue == other.rawValue }
+    @inlinable public func union(_ other: Self) -> Self { Self(rawValue: rawValue | other.rawValue) }
+    @inlinable public func intersection(_ other: Self) -> Self { Self(rawValue: rawValue & other.rawValue) }
+    @inlinable public func subtracting(_ other: Self) -> Self { Self(rawValue: rawValue & ~other.rawValue) }
+    @inlinable public mutating func insert(_ other: Self) { rawValue |= other.rawValue }
+    @inlinable public mutating func remove(_ other: Self) { rawValue &= ~other.rawValue }
 }
 
 #if !hasFeature(Embedded)

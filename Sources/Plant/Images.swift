@@ -55,8 +55,32 @@ public struct BatteryImage: Sendable, BitwiseCopyable {
     public var warnings: Reading<BatteryAlarms> = .neverSeen
     /// Of the direct-current side against earth; `neverSeen` where nobody measures it.
     public var insulation: Reading<Ohms> = .neverSeen
+    /// Of the battery's own contactors: zero = open; for people. `neverSeen` where it does not tell.
+    public var contactors: Reading<Fraction> = .neverSeen
 
     public init() {}
+
+    /// The same without what was sampled before `time`.
+    public func withheld(_ reason: ReadingFault, before time: MonotonicTime) -> BatteryImage {
+        var image = self
+        image.cellVoltageMax = cellVoltageMax.withheld(reason, before: time)
+        image.cellVoltageMin = cellVoltageMin.withheld(reason, before: time)
+        image.cellTemperatureMax = cellTemperatureMax.withheld(reason, before: time)
+        image.cellTemperatureMin = cellTemperatureMin.withheld(reason, before: time)
+        image.packVoltage = packVoltage.withheld(reason, before: time)
+        image.packCurrent = packCurrent.withheld(reason, before: time)
+        image.stateOfCharge = stateOfCharge.withheld(reason, before: time)
+        image.stateOfHealth = stateOfHealth.withheld(reason, before: time)
+        image.chargeCurrentLimit = chargeCurrentLimit.withheld(reason, before: time)
+        image.dischargeCurrentLimit = dischargeCurrentLimit.withheld(reason, before: time)
+        image.chargeVoltageLimit = chargeVoltageLimit.withheld(reason, before: time)
+        image.dischargeVoltageLimit = dischargeVoltageLimit.withheld(reason, before: time)
+        image.permissions = permissions.withheld(reason, before: time)
+        image.alarms = alarms.withheld(reason, before: time)
+        image.warnings = warnings.withheld(reason, before: time)
+        image.insulation = insulation.withheld(reason, before: time)
+        return image
+    }
 }
 
 /// The operating state of an inverter, as SunSpec 701 `InvSt` names it.

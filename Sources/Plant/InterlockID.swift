@@ -93,23 +93,6 @@ public enum Signal: UInt8, Sendable, BitwiseCopyable {
         case .dcVoltageError: "dc_voltage_error"
         }
     }
-
-    /// The unit of the signal's values, for people; empty for a ratio or a state.
-    public var unitSymbol: StaticString {
-        switch self {
-        case .cellVoltageMax, .cellVoltageMin, .packVoltage, .cellVoltageSpread, .dcVoltage, .acVoltage: "V"
-        case .insulation: "Ω/V"
-        case .temperatureRise, .temperatureRiseFast: "K/s"
-        case .cellTemperatureMax, .cellTemperatureMin: "°C"
-        case .currentLimits: "A"
-        case .chargeCurrentRatio, .dischargeCurrentRatio, .batteryAlarm, .batterySilence, .inverterSilence,
-            .inverterFault, .stateOfCharge, .permissions, .chargeLoad, .dischargeLoad, .actuationError,
-            .chargeVoltageRatio, .dischargeVoltageRatio, .batteryWarning, .inverterEvent, .thermalRunaway,
-            .emergencyStopInput, .smokeInput, .gasInput, .doorInput, .contactorFeedback, .inputsSilence,
-            .dcVoltageError:
-            ""
-        }
-    }
 }
 
 /// The name of an interlock. The raw value is a bit number in the persisted latch file: never renumber, never

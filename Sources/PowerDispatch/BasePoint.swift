@@ -39,13 +39,16 @@ public struct BasePoint: Sendable, BitwiseCopyable {
 
     private(set) var leases: InlineArray<4, Lease> = InlineArray(repeating: Lease())
     private var powers: InlineArray<4, Watts> = InlineArray(repeating: .zero)
-    private let standing: Watts
+    private var standing: Watts
     private let reversion: Reversion
 
     public init(standing: Watts, reversion: Reversion) {
         self.standing = standing
         self.reversion = reversion
     }
+
+    /// The power without any source, from now on; it takes effect over the comfort ramp.
+    public mutating func setStanding(_ power: Watts) { standing = power }
 
     /// - Returns: `false` where nothing is granted: the default has no lease, and a time must be positive
     /// and at most `longestLease`.

@@ -1,7 +1,7 @@
 import Quantities
 
 /// What the site may take from the grid and give to it, at the meter.
-public struct SiteLimits: Sendable, BitwiseCopyable {
+public struct SiteLimits: Sendable, BitwiseCopyable, Equatable {
     /// Magnitudes; `nil` = no limit.
     public var imports: Watts?
     public var exports: Watts?
@@ -12,6 +12,19 @@ public struct SiteLimits: Sendable, BitwiseCopyable {
         self.imports = imports
         self.exports = exports
         self.loadMax = loadMax
+    }
+
+    /// Takes over what `other` limits more than this does; nothing is ever widened.
+    public mutating func narrow(to other: SiteLimits) {
+        imports = Self.smaller(imports, other.imports)
+        exports = Self.smaller(exports, other.exports)
+        if other.loadMax > loadMax { loadMax = other.loadMax }
+    }
+
+    private static func smaller(_ one: Watts?, _ other: Watts?) -> Watts? {
+        guard let one else { return other }
+        guard let other else { return one }
+        return other < one ? other : one
     }
 
     /// The power that the units together may have, at least zero in each direction: a limit never asks for

@@ -10,32 +10,34 @@ public protocol Quantity: Comparable, Sendable, BitwiseCopyable {
 
 extension Quantity {
     /// For decoders: `nil` where the number is not finite.
-    public init?(decoded number: Double) {
+    @inlinable public init?(decoded number: Double) {
         guard number.isFinite else { return nil }
         self.init(number)
     }
 
-    public static var zero: Self { Self(0) }
-    public var magnitude: Self { Self(value.magnitude) }
+    @inlinable public static var zero: Self { Self(0) }
+    @inlinable public var magnitude: Self { Self(value.magnitude) }
 
-    public static func < (a: Self, b: Self) -> Bool { a.value < b.value }
-    public static func + (a: Self, b: Self) -> Self { Self(a.value + b.value) }
-    public static func - (a: Self, b: Self) -> Self { Self(a.value - b.value) }
-    public static prefix func - (a: Self) -> Self { Self(-a.value) }
-    public static func * (a: Self, factor: Double) -> Self { Self(a.value * factor) }
+    @inlinable public static func < (a: Self, b: Self) -> Bool { a.value < b.value }
+    @inlinable public static func + (a: Self, b: Self) -> Self { Self(a.value + b.value) }
+    @inlinable public static func - (a: Self, b: Self) -> Self { Self(a.value - b.value) }
+    @inlinable public static prefix func - (a: Self) -> Self { Self(-a.value) }
+    @inlinable public static func * (a: Self, factor: Double) -> Self { Self(a.value * factor) }
     /// The ratio of two values of one unit; the divisor must not be zero.
-    public static func / (a: Self, b: Self) -> Double { a.value / b.value }
-    public static func / (a: Self, divisor: Double) -> Self { Self(a.value / divisor) }
-    public static func += (a: inout Self, b: Self) { a = a + b }
-    public static func -= (a: inout Self, b: Self) { a = a - b }
+    @inlinable public static func / (a: Self, b: Self) -> Double { a.value / b.value }
+    @inlinable public static func / (a: Self, divisor: Double) -> Self { Self(a.value / divisor) }
+    @inlinable public static func += (a: inout Self, b: Self) { a = a + b }
+    @inlinable public static func -= (a: inout Self, b: Self) { a = a - b }
 
     /// The nearest value inside `low ... high`.
-    public func clamped(_ low: Self, _ high: Self) -> Self { self < low ? low : (high < self ? high : self) }
+    @inlinable public func clamped(_ low: Self, _ high: Self) -> Self {
+        self < low ? low : (high < self ? high : self)
+    }
 }
 
 extension Double {
     /// The nearest number inside `range`; NaN stays what it is.
-    public func clamped(to range: ClosedRange<Double>) -> Double {
+    @inlinable public func clamped(to range: ClosedRange<Double>) -> Double {
         self < range.lowerBound ? range.lowerBound : (self > range.upperBound ? range.upperBound : self)
     }
 }

@@ -87,6 +87,9 @@ import Testing
         site.run(for: .seconds(1))
         #expect(site.mode(0) == .standby && site.happened.contains { $0.kind == .maintenanceEnded })
         site.run(for: .seconds(4))
+        #expect(site.mode(0) == .standby, "somebody resumes it who knows that nobody works on it")
+        _ = site.order(.resumeUnit(0))
+        site.run(for: .seconds(4))
         #expect(site.mode(0) == .running)
     }
 
@@ -99,7 +102,7 @@ import Testing
         site.cycle()
         #expect(site.mode(0) == .tripped)
         site.feeds[0].alarms = .none
-        #expect(site.order(.endMaintenance(unit: 0)) == .maintenanceEnded)
+        #expect(site.happened.last { $0.unit == 0 }?.kind == .maintenanceEnded, "the trip ends it")
         #expect(site.order(.endMaintenance(unit: 0)) == nil)
         site.run(for: .seconds(10))
         #expect(site.mode(0) == .tripped)

@@ -22,6 +22,7 @@ import Testing
         for command in [
             Controller.Command.reset(unit: unit), .maintain(unit: unit, for: .seconds(10)),
             .endMaintenance(unit: unit), .override(unit: unit, .standby, for: .seconds(10)),
+            .resumeUnit(unit),
         ] { #expect(site.order(command) == nil) }
         site.cycle()
         #expect(site.mode(0) == .running && site.mode(1) == .running)

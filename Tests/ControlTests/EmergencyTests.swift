@@ -55,6 +55,16 @@ import Testing
         #expect(site.order(.reset(unit: 0, role: .service)) == .resetDone)
         site.cycle()
         #expect(site.mode(0) == .standby && site.mode(1) == .standby && site.decision.setpoint == .zero)
+        site.run(for: .seconds(60))
+        for unit in 0...1 {
+            let decision = site.decision.units[unit]
+            #expect(site.mode(unit) == .standby && decision.hold == .afterReset, "every unit that it tripped")
+            #expect(!decision.isContactorPermitted)
+        }
+        #expect(site.order(.resumeUnit(1)) == .holdEnded)
+        site.enterService()
+        #expect(site.mode(0) == .standby && site.mode(1) == .running, "one by one")
+        #expect(site.order(.resume) == .resumed)
         site.enterService()
         #expect(site.mode(0) == .running && site.mode(1) == .running)
     }

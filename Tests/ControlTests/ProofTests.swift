@@ -74,6 +74,27 @@ import Testing
         #expect(site.mode(0) == .tripped && site.decision.units[0].firstOut == .lostBattery)
     }
 
+    @Test func `at rest a battery may repeat itself; while power flows it may not`() {
+        var site = Site(units: 1, frozenSamples: 250, isFrozenUnderLoadOnly: true)
+        site.run(for: .seconds(20))
+        #expect(site.mode(0) == .running, "many a battery at rest says the same for hours")
+        site.feeds[0].packCurrent = 3
+        site.run(for: .seconds(4.98))
+        #expect(site.mode(0) == .running)
+        site.run(for: .milliseconds(60))
+        #expect(site.mode(0) == .offline, "its own current flows")
+        var loaded = Site(
+            units: 1, basePoint: .kilowatts(50), frozenSamples: 250, isFrozenUnderLoadOnly: true)
+        loaded.run(for: .seconds(7.9))
+        #expect(loaded.mode(0) == .running && loaded.kilowatts(0) == 50)
+        loaded.run(for: .milliseconds(300))
+        #expect(loaded.mode(0) == .offline, "the inverter's power flows, and the battery says zero")
+        var mute = Site(units: 1, frozenSamples: 250, isFrozenUnderLoadOnly: true)
+        mute.feeds[0].isInverterSilent = true
+        mute.run(for: .seconds(20))
+        #expect(mute.decision.units[0].firstOut != .lostBattery, "without the inverter its current decides")
+    }
+
     @Test func `a sample that is looked at again is not a repetition`() {
         var site = Site(units: 1, frozenSamples: 2)
         site.cycle()

@@ -109,6 +109,7 @@ import Testing
             if index % 50 == 0 {
                 for unit in 0..<2 { _ = site.order(.reset(unit: unit)) }
                 for feed in site.feeds.indices { site.feeds[feed] = Feed() }
+                _ = site.order(.resume)
                 site.enterService()
             }
         }
@@ -133,6 +134,7 @@ import Testing
             case 2: _ = site.order(.maintain(unit: index % 3, for: .milliseconds(200)))
             case 3: _ = site.order(.endMaintenance(unit: index % 3))
             case 4: _ = site.order(.reset(unit: index % 3, role: .service))
+            case 5: _ = site.order(.resumeUnit(index % 3))
             default: break
             }
             site.step()

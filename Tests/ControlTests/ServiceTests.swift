@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test
-    func `a trip stays when its cause goes, and only a reset and a whole enter service bring power back`() {
+    func `a trip stays when its cause goes; a reset, a resume and a whole enter service bring power back`() {
         var site = Site(units: 1, basePoint: .kilowatts(100))
         site.enterService()
         site.feeds[0].cellVoltageMax = 3.7
@@ -140,6 +140,9 @@ import Testing
         #expect(site.order(.reset(unit: 0)) == .resetDone)
         site.cycle()
         #expect(site.mode(0) == .standby && site.kilowatts(0) == 0)
+        site.run(for: .seconds(600))
+        #expect(site.mode(0) == .standby && site.kilowatts(0) == 0, "a reset starts nothing")
+        #expect(site.order(.resumeUnit(0)) == .holdEnded)
         site.run(for: .milliseconds(2_980))
         #expect(site.mode(0) == .standby && site.kilowatts(0) == 0)
         site.run(for: .milliseconds(40))
@@ -163,6 +166,7 @@ import Testing
         #expect(site.decision.units[0].latched == trips && site.decision.units[0].firstOut == .batteryAlarm)
         #expect(site.mode(1) == .running && abs(site.kilowatts(1) - 100) < 1e-9)
         #expect(site.order(.reset(unit: 0)) == .resetDone)
+        _ = site.order(.resume)
         site.enterService()
         #expect(site.mode(0) == .running)
     }

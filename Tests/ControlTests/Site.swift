@@ -88,7 +88,7 @@ struct Site {
     init(
         units: Int = 2, basePoint: Watts = .zero, ramp: WattsPerSecond = WattsPerSecond(1e9),
         interlocks: InterlockTable = .lithiumIronPhosphate, limits: SiteLimits = SiteLimits(),
-        frozenSamples: Int = 0, inputs: DigitalInputSet = .none,
+        frozenSamples: Int = 0, isFrozenUnderLoadOnly: Bool = false, inputs: DigitalInputSet = .none,
         contactors: ContactorSettings = .ofBattery, grid: GridSettings? = nil,
         service: ServiceSettings = ServiceSettings()
     ) {
@@ -100,11 +100,12 @@ struct Site {
             basePoint: basePoint, ramp: ramp, frequencyHold: .seconds(1), meterBudget: Self.budget,
             enterService: .seconds(3), stopBound: .seconds(10), outputGrace: .milliseconds(100),
             limits: limits, service: service, grid: grid)
-        let unit = UnitSettings(
+        var unit = UnitSettings(
             rating: Self.rating, minStateOfCharge: .percent(10), maxStateOfCharge: .percent(90),
             budget: FreshnessBudget(
                 battery: Self.budget, inverter: Self.budget, inputs: .milliseconds(160)),
             currentFloor: Amperes(2), frozenSamples: frozenSamples, inputs: inputs, contactors: contactors)
+        unit.isFrozenUnderLoadOnly = isFrozenUnderLoadOnly
         let all = [UnitSettings](repeating: unit, count: units)
         controller = Controller(settings: settings, units: all.span)
         feeds = [Feed](repeating: Feed(), count: units)

@@ -124,6 +124,13 @@ import Testing
         #expect(site.order(.reset(unit: 1)) == .resetDone)
         site.cycle()
         #expect(site.mode(0) == .standby && site.mode(1) == .standby && site.decision.setpoint == .zero)
+        for _ in 0..<500 {
+            site.cycle()
+            for unit in 0...1 {
+                #expect(site.mode(unit) == .standby && !site.decision.units[unit].closesPrechargeContactor)
+            }
+        }
+        #expect(site.order(.resume) == .resumed)
         site.run(for: .milliseconds(3_200))
         #expect(site.mode(0) == .running && site.mode(1) == .running)
     }
@@ -140,6 +147,14 @@ import Testing
         #expect(site.mode(0) == .offline)
         site.cycle()
         #expect(site.mode(0) == .tripped && site.decision.units[0].firstOut == .lostInputs)
+        site.run(for: .seconds(30))
+        #expect(
+            site.decision.units[0].latched == InterlockSet(.lostInputs),
+            "contacts that nobody reads are no second trip")
+        #expect(!site.decision.units[0].closesMainContactor)
+        site.feeds[0].isInputSilent = false
+        site.run(for: .seconds(1))
+        #expect(site.order(.reset(unit: 0)) == .resetDone, "and need no service")
     }
 
     @Test
@@ -222,6 +237,7 @@ import Testing
         #expect(site.mode(0) == .standby && site.decision.units[0].contactorFault == nil)
         #expect(
             !site.decision.units[0].closesMainContactor && !site.decision.units[0].closesPrechargeContactor)
+        #expect(site.order(.resumeUnit(0)) == .holdEnded)
         site.run(for: .milliseconds(3_200))
         #expect(site.mode(0) == .running)
     }
@@ -254,6 +270,7 @@ import Testing
         #expect(site.decision.units[0].latched == InterlockSet(.contactorFeedback))
         #expect(!site.happened.contains { $0.kind == .tripped(.contactorFeedback) }, "it is no new trip")
         #expect(site.order(.reset(unit: 0, role: .service)) == .resetDone)
+        _ = site.order(.resume)
         site.run(for: .milliseconds(3_200))
         #expect(site.mode(0) == .running)
     }
@@ -261,14 +278,35 @@ import Testing
     @Test func `a restart with the DC side live closes nothing until it was seen without voltage`() {
         var site = Self.site()
         site.feeds[0].dcVoltage = 800
-        site.run(for: .seconds(5))
-        #expect(site.mode(0) == .precharge && site.decision.units[0].contactors == .unchecked)
+        site.run(for: .milliseconds(3_100))
+        #expect(
+            site.mode(0) == .precharge && "\(site.decision.units[0].contactors?.name ?? "-")" == "proving")
         #expect(!site.decision.units[0].closesPrechargeContactor)
         site.feeds[0].dcVoltage = -51
-        site.run(for: .seconds(1))
-        #expect(site.decision.units[0].contactors == .unchecked, "no DC side has that: it is not believed")
+        site.run(for: .milliseconds(500))
+        #expect(site.mode(0) == .precharge, "no DC side has that: it is not believed")
         site.feeds[0].dcVoltage = nil
         site.run(for: .milliseconds(100))
+        #expect(site.mode(0) == .running)
+    }
+
+    @Test func `a DC side that stays live after the start ends in a named trip, and does not wait for ever`()
+    {
+        var site = Self.site()
+        site.feeds[0].dcVoltage = 800
+        for _ in 0..<500 {
+            site.cycle()
+            #expect(!site.decision.units[0].closesPrechargeContactor)
+        }
+        #expect(site.mode(0) == .tripped && site.decision.units[0].contactorFault == .notDischarged)
+        #expect(site.happened.contains { $0.kind == .contactorFault(.notDischarged) })
+        #expect(site.order(.reset(unit: 0, role: .service)) == .resetRefused, "it is still live")
+        site.feeds[0].dcVoltage = nil
+        site.cycle()
+        #expect(site.order(.reset(unit: 0)) == .resetNeedsService)
+        #expect(site.order(.reset(unit: 0, role: .service)) == .resetDone)
+        _ = site.order(.resume)
+        site.run(for: .milliseconds(3_200))
         #expect(site.mode(0) == .running)
     }
 

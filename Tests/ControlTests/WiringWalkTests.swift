@@ -31,6 +31,7 @@ import Testing
         case 6: return .maintain(unit: unit, for: .seconds(1))
         case 7: return .stop
         case 8...9: return .resume
+        case 10...12: return .resumeUnit(unit)
         default: return nil
         }
     }
@@ -38,8 +39,8 @@ import Testing
     /// What people do once all is well again.
     private static func healing(_ cycle: Int) -> Controller.Command? {
         switch cycle {
-        case 20: .resume
         case 30, 40: .reset(unit: cycle / 10 - 3, role: .service)
+        case 50: .resume
         default: nil
         }
     }

@@ -153,9 +153,10 @@ struct CycleCheck {
             if !old.output.closesPrecharge || !event.first.isChargeSeen { found(.closesOnlyPrecharged) }
         }
         switch (old.sequence.state, new.sequence.state) {
-        case (.unchecked, .open), (.checking, .open):
+        case (.unchecked, .open), (.proving, .open), (.checking, .open):
             if !event.first.isDischargeSeen { found(.weldedStaysOpen) }
-        case (.unchecked, .precharging), (.checking, .precharging), (.welded, .precharging),
+        case (.unchecked, .precharging), (.proving, .precharging), (.checking, .precharging),
+            (.welded, .precharging),
             (.welded, .open):
             found(.weldedStaysOpen)
         default: break
@@ -181,6 +182,23 @@ struct CycleCheck {
             if memory.maintenance == 0 { found(.maintenanceEnds) }
         }
         if !decided.latched.isEmpty && decided.mode != .tripped { found(.maintenancePassesNoInterlock) }
+        resumes(before.memory.unit(index).awaitsResume, decided, found)
+    }
+
+    /// A unit that is still on its way to zero keeps its permit: contactors do not open under load for a hold.
+    private func resumes(
+        _ awaited: Memory.Awaited, _ decided: UnitDecision, _ found: (Theorem) -> Void
+    ) {
+        switch decided.mode.kind {
+        case .stopping:
+            guard decided.setpoint != .zero || !decided.window.isClosed else { return }
+        case .offline, .standby, .tripped, .maintenance:
+            guard decided.isOpen else { return }
+        case .precharge, .running: break
+        }
+        if awaited.contains(.trip) { found(.tripNeedsResume) }
+        if awaited.contains(.crash) { found(.crashNeedsResume) }
+        if awaited.contains(.maintenance) { found(.maintenanceNeedsResume) }
     }
 
     private func site(_ found: (Theorem) -> Void) {
@@ -209,8 +227,9 @@ struct OrderCheck {
                     found(.serviceTripNeedsService)
                 }
                 if !latched.contains(before.memory.unit(index).blocked) { found(.resetNeedsCauseGone) }
-            case .restart:
+            case .restart, .crash:
                 if !latched.contains(old) { found(.restartKeepsLatches) }
+                if !after.unit(index).hold.contains(before.unit(index).hold) { found(.restartKeepsHold) }
                 if before.unit(index).contactors.sequence.isFaulted,
                     !after.unit(index).contactors.sequence.isFaulted
                 {
@@ -220,7 +239,7 @@ struct OrderCheck {
                 if !latched.contains(.latchRecord) { found(.missingRecordIsTrip) }
             case .maintain, .endMaintenance:
                 if latched != old { found(.maintenancePassesNoInterlock) }
-            case .reset, .stop, .resume, .lease, .revokeLease:
+            case .reset, .stop, .resume, .resumeUnit, .lease, .revokeLease:
                 if latched != old { found(.latchEndsOnlyByReset) }
             }
         }

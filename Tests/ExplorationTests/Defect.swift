@@ -14,6 +14,7 @@ enum Defect: CaseIterable, Sendable {
     // Other commands than those that were given.
     case latchHeals, resetsBlindly, ignoresStop, restartResets, startsWithoutRecord, restartResumes
     case maintainsPastInterlock, maintainsForever, leasesForever
+    case resetResumes, restartForgetsHold, crashStarts, maintenanceReturns
     // Another decision than the controller's.
     case permitsWhileTripped, keepsSetpointOneCycle, firstOutIsNewest, resetStarts, leavesOthersOpen
     case missingIsGood, maintainsClosed, leavesWindow, dropsShare, leaseWidens, contactorsHeal
@@ -59,6 +60,10 @@ enum Defect: CaseIterable, Sendable {
         case .contactorsHeal: (.contactorFaultNeedsReset, .contactors)
         case .restartCloses: (.restartKeepsContactorFault, .contactors)
         case .powersOpenContactors: (.powerNeedsContactors, .contactors)
+        case .resetResumes: (.tripNeedsResume, .trips)
+        case .restartForgetsHold: (.restartKeepsHold, .crashes)
+        case .crashStarts: (.crashNeedsResume, .crashes)
+        case .maintenanceReturns: (.maintenanceNeedsResume, .stopped)
         }
     }
 
@@ -79,7 +84,8 @@ enum Defect: CaseIterable, Sendable {
             .maintainsForever, .leasesForever, .permitsWhileTripped, .keepsSetpointOneCycle,
             .firstOutIsNewest, .resetStarts, .leavesOthersOpen, .missingIsGood, .maintainsClosed,
             .leavesWindow, .dropsShare, .leaseWidens, .opensTooLate, .closesUncharged, .believesWelded,
-            .contactorsHeal, .restartCloses, .powersOpenContactors:
+            .contactorsHeal, .restartCloses, .powersOpenContactors, .resetResumes, .restartForgetsHold,
+            .crashStarts, .maintenanceReturns:
             nil
         }
     }
@@ -118,6 +124,8 @@ extension SiteModel {
             switch defect {
             case .latchHeals, .contactorsHeal:
                 controller.handle(.reset(unit: index, role: .service), at: now, into: &decision)
+            case .maintenanceReturns where before.memory.unit(index).maintenance == 1:
+                controller.handle(.resumeUnit(index), at: now, into: &decision)
             case .permitsWhileTripped where decided.mode == .tripped:
                 decision.units[index].isContactorPermitted = true
             case .keepsSetpointOneCycle where isNewlyTripped && old.mode.isRunning:
@@ -148,7 +156,8 @@ extension SiteModel {
                 .maintainsPastInterlock, .maintainsForever, .leasesForever, .permitsWhileTripped,
                 .keepsSetpointOneCycle, .firstOutIsNewest, .resetStarts, .leavesOthersOpen, .missingIsGood,
                 .maintainsClosed, .leavesWindow, .dropsShare, .leaseWidens, .opensTooLate,
-                .closesUncharged, .believesWelded, .restartCloses, .powersOpenContactors:
+                .closesUncharged, .believesWelded, .restartCloses, .powersOpenContactors, .resetResumes,
+                .restartForgetsHold, .crashStarts, .maintenanceReturns:
                 break
             }
         }

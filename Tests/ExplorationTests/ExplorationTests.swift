@@ -4,11 +4,12 @@ import Testing
 @Suite struct ExplorationTests {
     /// Without optimisation only a part, so that the test stays short; `hil/explore` walks them all.
     #if DEBUG
-        static let walks: [Walk] = [.trips, .missing, .optional, .contactors, .lost]
+        static let walks: [Walk] = [.trips, .crashes, .missing, .optional, .contactors, .lost]
         static let leastStates = 15_000
     #else
         static let walks: [Walk] = [
-            .trips, .missing, .optional, .contactors, .leased, .lost, .emergency, .stopped, .wires, .both,
+            .trips, .crashes, .missing, .optional, .contactors, .leased, .lost, .emergency, .stopped, .wires,
+            .both,
         ]
         static let leastStates = 100_000
     #endif

@@ -5,8 +5,11 @@ enum Order: Equatable, Sendable {
     case reset(unit: Int, role: Role)
     case stop
     case resume
+    case resumeUnit(Int)
     /// A new process takes over what the last cycle has left on disk.
     case restart
+    /// The same, and the last one did not end in order.
+    case crash
     /// The same, and the record of the trips cannot be read.
     case restartWithoutRecord
     /// Of unit 0, for two periods.
@@ -26,11 +29,13 @@ struct Walk: Sendable {
     /// What may be asked for between two cycles.
     var orders: [Order]
 
-    static let resets: [Order] = [
-        .reset(unit: 0, role: .operator), .reset(unit: 0, role: .service), .reset(unit: 1, role: .operator),
-        .reset(unit: 1, role: .service),
+    static let resets: [Order] =
+        ownResets + [
+            .reset(unit: 1, role: .operator), .reset(unit: 1, role: .service), .resumeUnit(1),
+        ]
+    static let ownResets: [Order] = [
+        .reset(unit: 0, role: .operator), .reset(unit: 0, role: .service), .resumeUnit(0),
     ]
-    static let ownResets: [Order] = [.reset(unit: 0, role: .operator), .reset(unit: 0, role: .service)]
     static let stops: [Order] = [.stop, .resume]
     static let maintenance: [Order] = [.maintain, .endMaintenance]
     static let leases: [Order] = [.lease, .revokeLease]
@@ -39,6 +44,9 @@ struct Walk: Sendable {
     static let trips = Walk(
         name: "trips", first: [.good, .overvoltage, .undervoltage, .hot], second: [.good],
         orders: ownResets + [.restart, .restartWithoutRecord])
+    static let crashes = Walk(
+        name: "crashes", first: [.good, .overvoltage, .inverterLost], second: [.good],
+        orders: ownResets + [.resume, .restart, .crash])
     static let lost = Walk(
         name: "lost devices", first: [.good, .batteryLost, .inverterLost, .allLost, .overvoltage],
         second: [.good], orders: ownResets + [.restart])
@@ -56,7 +64,7 @@ struct Walk: Sendable {
         orders: resets + [.restart])
     static let stopped = Walk(
         name: "stop and maintenance", first: [.good, .loaded, .overvoltage, .inverterLost], second: [.good],
-        orders: stops + maintenance + ownResets + [.restart, .restartWithoutRecord])
+        orders: stops + maintenance + ownResets + [.restart, .crash, .restartWithoutRecord])
     static let leased = Walk(
         name: "a remote base point", first: [.good, .highCell, .undervoltage, .voltageMissing],
         second: [.good, .lowCell], orders: leases + stops + [.restart])

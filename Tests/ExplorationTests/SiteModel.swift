@@ -39,12 +39,22 @@ struct Memory {
         var trippedCycles: UInt8 = 0
         /// Somebody has reset the contactors' own trip since the last cycle.
         var isContactorReset = false
+        /// What has happened since somebody has resumed the unit while no trip was latched.
+        var awaitsResume = Awaited.none
+    }
+
+    /// What only a resume ends, in the walk's own words.
+    struct Awaited: BitSet {
+        var rawValue: UInt8
+        static let trip = Awaited(rawValue: 1)
+        static let crash = Awaited(rawValue: 2)
+        static let maintenance = Awaited(rawValue: 4)
     }
 
     var first = Unit()
     var second = Unit()
     var isStopAsked = false
-    /// A reset has cleared something since the last cycle, and no record of it is on disk yet.
+    /// A reset or a resume has cleared something since the last cycle, and no record of it is on disk yet.
     var isResetPending = false
     /// Cycles in which the remote base point may still be followed.
     var lease: UInt8 = 0
@@ -134,6 +144,12 @@ final class SiteModel {
     ) -> Memory.Unit {
         var unit = old
         unit.maintenance = old.maintenance > 0 ? old.maintenance - 1 : 0
+        if old.maintenance == 1 { unit.awaitsResume.insert(.maintenance) }
+        if !shown.latched.isEmpty {
+            unit.awaitsResume.insert(.trip)
+            // A trip ends the maintenance that it meets.
+            if old.trippedCycles == 0 { unit.maintenance = 0 }
+        }
         let isOut =
             !shown.latched.isEmpty || weather.isRequiredMissing(in: index) || unit.maintenance > 0
         // The time runs from the last cycle in which the site was stopped.
@@ -153,10 +169,11 @@ final class SiteModel {
         guard Specification.isDriven(index) else { return false }
         let isUnseen = weather == .feedbackWrong || weather.areInputsMissing(in: index)
         switch controller.units[index].contactors.sequence.state {
+        case .welded, .faulted(.notDischarged): return isUnseen || !weather.isDischargeSeen
         case .faulted: return isUnseen
-        case .welded: return isUnseen || !weather.isDischargeSeen
         case .opening(_, .some): return true
-        case .unchecked, .open, .precharging, .pausing, .closed, .opening(_, nil), .checking: return false
+        case .unchecked, .proving, .open, .precharging, .pausing, .closed, .opening(_, nil), .checking:
+            return false
         }
     }
 
@@ -164,11 +181,12 @@ final class SiteModel {
     /// it: the record on disk is that of the last cycle.
     func isPossible(_ order: Order, in node: Node) -> Bool {
         switch order {
-        case .restart, .restartWithoutRecord:
+        case .restart, .crash, .restartWithoutRecord:
             !node.isNew && !node.memory.isResetPending
+        case .resumeUnit(let unit): !node.unit(unit).hold.isEmpty
         case .reset(let unit, _): !node.unit(unit).bank.latched.isEmpty
         case .stop: !node.memory.isStopAsked
-        case .resume: node.memory.isStopAsked
+        case .resume: node.memory.isStopAsked || !node.first.hold.isEmpty || !node.second.hold.isEmpty
         case .maintain: true
         case .endMaintenance: node.memory.first.maintenance > 0
         case .lease: true
@@ -196,9 +214,13 @@ final class SiteModel {
             if defect != .ignoresStop { handle(.stop, now) }
         case .resume:
             memory.isStopAsked = false
+            for index in 0..<2 { resume(index, before, &memory) }
             handle(.resume, now)
-        case .restart, .restartWithoutRecord:
-            restart(before, hasRecord: order == .restart, &memory)
+        case .resumeUnit(let unit):
+            resume(unit, before, &memory)
+            handle(.resumeUnit(unit), now)
+        case .restart, .crash, .restartWithoutRecord:
+            restart(before, order, &memory)
             return node(memory, isNew: true)
         case .maintain:
             memory.first.maintenance = 2
@@ -225,6 +247,13 @@ final class SiteModel {
         decision.events.removeAll()
     }
 
+    /// What the walk expects of a resume: nothing, where a trip is latched.
+    private func resume(_ unit: Int, _ before: Node, _ memory: inout Memory) {
+        guard before.unit(unit).bank.latched.isEmpty, !before.unit(unit).hold.isEmpty else { return }
+        memory.isResetPending = true
+        if unit == 0 { memory.first.awaitsResume = .none } else { memory.second.awaitsResume = .none }
+    }
+
     private func reset(_ unit: Int, _ role: Role, at now: MonotonicTime) {
         if defect == .resetsBlindly {
             let image = Weather.insulated.image(.open, at: now)
@@ -232,10 +261,13 @@ final class SiteModel {
             controller.step(grid: GridImage(), units: images.span, at: now, into: &decision)
         }
         handle(.reset(unit: unit, role: role), now)
+        if defect == .resetResumes { handle(.resumeUnit(unit), now) }
     }
 
     /// As the daemon does: a new controller takes over the record of what was latched in the last cycle.
-    private func restart(_ node: Node, hasRecord: Bool, _ memory: inout Memory) {
+    private func restart(_ node: Node, _ order: Order, _ memory: inout Memory) {
+        let hasRecord = order != .restartWithoutRecord
+        let awaited = (memory.first.awaitsResume, memory.second.awaitsResume)
         controller = fresh
         memory = Memory(isStopAsked: hasRecord && memory.isStopAsked)
         for index in 0..<2 {
@@ -243,11 +275,21 @@ final class SiteModel {
             if !hasRecord {
                 guard defect != .startsWithoutRecord else { continue }
                 controller.restore(InterlockSet(.latchRecord), firstOut: .latchRecord, unit: index)
-            } else if defect != .restartResets {
-                var latched = bank.latched
-                if defect == .restartCloses { latched.remove(InterlockSet(.contactorFeedback)) }
-                controller.restore(latched, firstOut: bank.firstOut, unit: index)
+                continue
             }
+            var latched = defect == .restartResets ? .none : bank.latched
+            if defect == .restartCloses { latched.remove(InterlockSet(.contactorFeedback)) }
+            var hold = defect == .restartForgetsHold ? .none : node.unit(index).hold
+            if order == .crash && defect != .crashStarts { hold.insert(.afterRestart) }
+            controller.restore(latched, firstOut: bank.firstOut, hold: hold, unit: index)
+        }
+        if hasRecord {
+            memory.first.awaitsResume = awaited.0
+            memory.second.awaitsResume = awaited.1
+        }
+        if order == .crash {
+            memory.first.awaitsResume.insert(.crash)
+            memory.second.awaitsResume.insert(.crash)
         }
         // Nothing has been looked at: nothing can be seen to be gone.
         memory.first.blocked = controller.units[0].bank.latched

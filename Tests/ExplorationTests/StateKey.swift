@@ -70,6 +70,8 @@ private struct UnitKey: Hashable {
         bits.add(memory.isInsulationKnown)
         bits.add(UInt64(memory.goodCycles), width: 2)
         bits.add(UInt64(memory.maintenance), width: 2)
+        bits.add(UInt64(unit.hold.rawValue), width: 4)
+        bits.add(UInt64(memory.awaitsResume.rawValue), width: 3)
         reported = bits.word
         blocked = memory.blocked.rawValue
         times = Self.times(unit, at: now)
@@ -83,6 +85,7 @@ private struct UnitKey: Hashable {
         let (kind, detail, since): (UInt64, UInt64, MonotonicTime?) =
             switch control.sequence.state {
             case .unchecked: (0, 0, nil)
+            case .proving(let since): (9, 0, since)
             case .open: (1, 0, nil)
             case .precharging(let attempt, let since): (2, UInt64(attempt), since)
             case .pausing(let attempt, let since): (3, UInt64(attempt), since)
@@ -172,8 +175,8 @@ extension StateKey {
             (
                 "Controller", controller,
                 [
-                    "settings", "unitCount", "units", "shares", "sharing", "overrides", "responder", "ramp",
-                    "preEvent", "energy", "isBaseLimited", "basePoint", "isStopWanted", "isEmergency",
+                    "settings", "unitCount", "rated", "units", "shares", "sharing", "overrides", "responder",
+                    "ramp", "preEvent", "energy", "isBaseLimited", "basePoint", "isStopWanted", "isEmergency",
                     "hasFrequency", "watch", "cycle", "lastStep",
                 ]
             ),
@@ -181,7 +184,8 @@ extension StateKey {
                 "UnitController", unit,
                 [
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
-                    "seen", "reported", "maintainedUntil", "actuation", "thermal", "frozen", "contactors",
+                    "seen", "reported", "maintainedUntil", "hold", "actuation", "thermal", "frozen",
+                    "contactors",
                     "reportedFault",
                 ]
             ),

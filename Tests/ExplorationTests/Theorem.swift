@@ -12,6 +12,8 @@ enum Theorem: String, CaseIterable, Sendable {
     case serviceTripNeedsService = "an operator's reset clears no trip that needs service"
     case resetNeedsCauseGone = "a reset clears no trip whose cause is not seen to be gone"
     case resetStartsNothing = "no unit runs in the cycle after a reset"
+    case tripNeedsResume =
+        "no path from tripped to power or a permit without the edge of a reset and then that of a resume"
     // The whole site.
     case emergencyTripsSite = "while an emergency's cause stands, every unit is tripped in the same cycle"
     case emergencyClosesSite = "an emergency stop of one unit closes every window in the same cycle"
@@ -28,11 +30,15 @@ enum Theorem: String, CaseIterable, Sendable {
     case restartKeepsLatches = "a restart clears no latch"
     case missingRecordIsTrip = "without a record of the trips every unit is tripped"
     case restartKeepsStop = "the stop holds over a restart"
+    case restartKeepsHold = "a restart ends no hold"
+    case crashNeedsResume = "no path from a crash to power or a permit without the edge of a resume"
     // Maintenance.
     case maintenanceIsOpen = "a unit in maintenance has no setpoint, no window and no contactor permit"
     case maintenancePassesNoInterlock =
         "maintenance changes no latch, and a trip is stronger than maintenance"
     case maintenanceEnds = "maintenance ends at its time"
+    case maintenanceNeedsResume =
+        "no path from maintenance that ended by its time to power or a permit without the edge of a resume"
     // Contactors.
     case contactorFaultNeedsReset = "a contactor fault ends only by its reset, and nothing closes then"
     case restartKeepsContactorFault = "a restart clears no contactor fault"

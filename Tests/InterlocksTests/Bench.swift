@@ -104,7 +104,9 @@ struct Bench {
         case .dischargeCurrentRatio: image.battery.packCurrent = .good(currentLimit * value, at: now)
         case .batteryAlarm: image.battery.alarms = .good(value > 0 ? .voltageHigh : .none, at: now)
         case .inverterFault: image.inverter.state = .good(value > 0 ? .fault : .running, at: now)
-        case .cellVoltageSpread: image.battery.cellVoltageMax = .good(Volts(3.3 + value), at: now)
+        case .cellVoltageSpread:
+            image.battery.cellVoltageMax = .good(Volts(3.4), at: now)
+            image.battery.cellVoltageMin = .good(Volts(3.4 - value), at: now)
         case .chargeLoad: image.battery.packCurrent = .good(Amperes(-100 * value), at: now)
         case .dischargeLoad: image.battery.packCurrent = .good(Amperes(100 * value), at: now)
         case .chargeVoltageRatio: image.battery.chargeVoltageLimit = .good(Volts(800 / value), at: now)

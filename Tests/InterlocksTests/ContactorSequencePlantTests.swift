@@ -165,7 +165,6 @@ import Testing
     static let feedbacks: [(says: Bool?, cycles: Int, isOpening: Bool, why: Comment)] = [
         (false, 5, false, "80 ms: the contact's own travel"),
         (false, 6, true,  "100 ms after it was seen first"),
-        (nil,   6, true,  "unknown is never healthy"),
         (true,  50, false, "as commanded"),
     ]
 
@@ -178,6 +177,38 @@ import Testing
         rig.run(row.cycles) { $0.isMainClosed = row.says }
         #expect(rig.sequence.isFaulted == row.isOpening, row.why)
         #expect(rig.output.isPermitted != row.isOpening, row.why)
+    }
+
+    @Test func `contacts that nobody can read open, and are no second fault`() {
+        var rig = Rig()
+        rig.close()
+        rig.seen.current = Amperes(50)
+        rig.step { $0.isMainClosed = nil }
+        #expect(rig.output.closesMain && !rig.output.isPermitted, "power ends first")
+        rig.seen.current = Amperes(0)
+        rig.step { $0.isMainClosed = nil }
+        #expect(!rig.output.closesMain)
+        rig.run(50) {
+            $0.isMainClosed = nil
+            $0.dcVoltage = Volts(0)
+        }
+        #expect(rig.sequence.state == .open && rig.sequence.fault == nil, "wanted closed, and not tried")
+        rig.run(3) { $0.dcVoltage = Volts(0) }
+        #expect(rig.output.closesPrecharge, "seen again")
+        rig.step { $0.isMainClosed = nil }
+        #expect(!rig.output.closesPrecharge)
+    }
+
+    @Test func `a contradiction is not healed by what cannot be read`() {
+        var rig = Rig()
+        rig.close()
+        rig.run(3) { $0.isMainClosed = false }
+        rig.seen.isClosingWanted = false
+        rig.seen.current = Amperes(50)
+        rig.run(3) { $0.isMainClosed = nil }
+        #expect(rig.sequence.fault == nil)
+        rig.step { $0.isMainClosed = false }
+        #expect(rig.sequence.fault == .feedback, "100 ms after it was seen first")
     }
 
     @Test func `feedback that differs now and then is no fault`() {
@@ -195,13 +226,17 @@ import Testing
 
     @Test func `after a start nothing closes before the DC side was seen discharged`() {
         var rig = Rig()
-        rig.run(100) {
+        rig.run(100) { $0.dcVoltage = Volts(800) }
+        #expect(rig.sequence.state == .unchecked, "nobody wants it closed")
+        rig.run(50) {
             $0.isClosingWanted = true
             $0.dcVoltage = nil
         }
-        #expect(rig.sequence.state == .unchecked)
+        #expect(rig.sequence.state.name.description == "proving" && rig.sequence.fault == nil)
         rig.step { $0.dcVoltage = Volts(800) }
-        #expect(rig.sequence.state == .unchecked)
+        #expect(rig.sequence.fault == .notDischarged, "it does not wait for ever")
+        rig.run(200) { $0.dcVoltage = Volts(0) }
+        #expect(rig.sequence.fault == .notDischarged, "no time heals it")
     }
 
     @Test func `for a battery that owns its contactors the sequence is a permit`() {
@@ -237,10 +272,10 @@ import Testing
     static let prechargeFeedbacks: [(says: Bool?, inPrecharge: Bool, isFault: Bool, why: Comment)] = [
         (true,  true,  false, "as commanded"),
         (false, true,  true,  "it does not close"),
-        (nil,   true,  true,  "unknown is never healthy"),
+        (nil,   true,  false, "nobody can read it: it opens, and is no second fault"),
         (false, false, false, "as commanded"),
         (true,  false, true,  "it does not open"),
-        (nil,   false, true,  "unknown is never healthy"),
+        (nil,   false, false, "the same"),
     ]
 
     @Test(arguments: prechargeFeedbacks)
@@ -287,6 +322,9 @@ import Testing
         Sight(fault: .welded, isMainClosed: false, dcVoltage: 60.1, isShown: true, why: "one step above"),
         Sight(fault: .welded, isMainClosed: false, dcVoltage: nil, isShown: true, why: "nobody can see it"),
         Sight(fault: .welded, isMainClosed: true, dcVoltage: 0, isShown: true, why: "the contact still says closed"),
+        Sight(fault: .notDischarged, isMainClosed: false, dcVoltage: 60, isShown: false, why: "discharged at last"),
+        Sight(fault: .notDischarged, isMainClosed: false, dcVoltage: 61, isShown: true, why: "one step above"),
+        Sight(fault: .notDischarged, isMainClosed: nil, dcVoltage: 0, isShown: true, why: "nobody can see it"),
     ]
 
     @Test(arguments: sights)
@@ -295,6 +333,11 @@ import Testing
         if row.fault == .welded {
             rig.close()
             rig.run(52) { $0.isClosingWanted = false }
+        } else if row.fault == .notDischarged {
+            rig.run(60) {
+                $0.isClosingWanted = true
+                $0.dcVoltage = Volts(800)
+            }
         } else {
             rig.run(8) { $0.isMainClosed = true }
         }
@@ -318,7 +361,7 @@ import Testing
         var rig = Rig()
         rig.close()
         rig.seen.current = Amperes(50)
-        rig.run(10) { $0.isMainClosed = nil }
+        rig.run(10) { $0.isMainClosed = false }
         #expect(rig.output.closesMain && !rig.output.isPermitted)
         rig.run(1) {
             $0.isMainClosed = nil

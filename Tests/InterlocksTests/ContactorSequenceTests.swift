@@ -31,6 +31,7 @@ import Testing
         func go(_ events: Event...) { for event in events { _ = sequence.handle(event, at: since) } }
         switch state {
         case .unchecked: break
+        case .proving: go(.close)
         case .open: go(.discharged)
         case .precharging(1, _): go(.discharged, .close)
         case .precharging:
@@ -60,8 +61,14 @@ import Testing
 
     // swift-format-ignore
     static let earlyRows: [Row] = [
-        Row(from: .unchecked, to: [.unchecked, .faulted(.feedback), .open, .unchecked, .unchecked, .unchecked, .unchecked, .unchecked],
+        Row(from: .unchecked,
+            to: [.unchecked, .faulted(.feedback), .open, .unchecked, .unchecked, .proving(since: now),
+                 .proving(since: now), .proving(since: now)],
             why: "nothing closes before the DC side was seen discharged"),
+        Row(from: .proving(since: early),
+            to: [.proving(since: early), .faulted(.feedback), .open, .unchecked, .unchecked,
+                 .proving(since: early), .proving(since: early), .proving(since: early)],
+            why: "it waits for the proof as long as somebody wants it closed"),
         Row(from: .open, to: [.open, .faulted(.feedback), .open, .open, .open, .open,
                               .precharging(attempt: 1, since: now), .precharging(attempt: 1, since: now)],
             why: "closing begins with a precharge, whatever the DC side has"),
@@ -100,6 +107,10 @@ import Testing
 
     // swift-format-ignore
     static let dueRows: [Row] = [
+        Row(from: .proving(since: due),
+            to: [.proving(since: due), .faulted(.feedback), .open, .unchecked, .unchecked,
+                 .faulted(.notDischarged), .faulted(.notDischarged), .faulted(.notDischarged)],
+            why: "its time is over, and the fault has a name"),
         Row(from: .precharging(attempt: 1, since: due),
             to: [.precharging(attempt: 1, since: due), .faulted(.feedback), .precharging(attempt: 1, since: due),
                  .checking(since: now), .checking(since: now), .pausing(attempt: 1, since: now), .closed,
@@ -149,7 +160,7 @@ import Testing
 
     // swift-format-ignore
     static let names: [(state: State, name: String, fault: String?)] = [
-        (.unchecked, "unchecked", nil), (.open, "open", nil), (.closed, "closed", nil),
+        (.unchecked, "unchecked", nil), (.proving(since: now), "proving", nil), (.open, "open", nil), (.closed, "closed", nil),
         (.precharging(attempt: 1, since: now), "precharging", nil),
         (.pausing(attempt: 1, since: now), "pausing", nil),
         (.opening(since: now, nil), "opening", nil), (.opening(since: now, .feedback), "opening", "feedback"),
@@ -157,6 +168,7 @@ import Testing
         (.faulted(.prechargeVoltage), "faulted", "precharge_voltage"),
         (.faulted(.prechargeCurrent), "faulted", "precharge_current"),
         (.faulted(.formerRun), "faulted", "former_run"), (.faulted(.welded), "faulted", "welded"),
+        (.faulted(.notDischarged), "faulted", "not_discharged"),
     ]
 
     @Test(arguments: names)
@@ -178,6 +190,7 @@ import Testing
         (.pausing(attempt: 1, since: due),     .close, "pause"),
         (.opening(since: due, nil),            .open,  "opening under load"),
         (.checking(since: due),                .open,  "weld check"),
+        (.proving(since: due),                 .close, "proof before the first closing"),
     ]
 
     @Test(arguments: bounds)

@@ -199,7 +199,8 @@ import Testing
         (59.9, 3.3, 2.4, false, false, "fallen, and slow"),
         (59.9, 3.3, 2.5, true,  false, "not fallen by a quarter"),
         (59.9, 3.3, nil, true,  true,  "an unknown voltage counts as fallen"),
-        (59.9, nil, 2.4, true,  false, "nobody knows from where it fell"),
+        (59.9, nil, 2.4, true,  true,  "nobody knows from where it fell: unknown is never healthy"),
+        (59.9, nil, 2.4, false, false, "and it does not warm fast"),
         (60.0, 3.3, 3.3, true,  true,  "hot, and fast"),
         (60.0, 3.3, 3.3, false, false, "hot, and slow"),
         (60.0, 3.3, 2.4, true,  true,  "hot, fallen and fast"),
@@ -209,7 +210,7 @@ import Testing
     @Test(arguments: runaways) func `a runaway is a hot or a fallen cell that warms fast, or a very hot one`(
         row: (hot: Double, before: Double?, now: Double?, isFast: Bool, is: Bool, why: Comment)
     ) {
-        var watch = ThermalWatch(resolution: Celsius(0.1))
+        var watch = ThermalWatch(resolution: Celsius(0.1), heat: ThermalWatch.Heat(suspect: Celsius(60)))
         for second in 0...12 {
             let rise = row.isFast ? 1.1 : 0.2
             watch.add(

@@ -59,6 +59,45 @@ import Testing
         #expect(bench.step(.cellTemperatureMax, 49).charge.share == 0)
     }
 
+    @Test func `a warning ends when its signal is seen good, and not when nobody can see it`() {
+        var bench = Bench()
+        _ = bench.step(.cellVoltageMax, 3.56)
+        #expect(bench.bank.warnings.contains(.cellOvervoltage))
+        _ = bench.step { $0.battery.cellVoltageMax = .bad(.implausible, since: $1) }
+        #expect(bench.bank.warnings.contains(.cellOvervoltage))
+        _ = bench.step(.cellVoltageMax, 3.54)
+        #expect(!bench.bank.warnings.contains(.cellOvervoltage))
+        _ = bench.step { $0.battery.cellVoltageMax = .bad(.implausible, since: $1) }
+        #expect(!bench.bank.warnings.contains(.cellOvervoltage), "nobody has seen a new one")
+    }
+
+    @Test func `a warning whose signal cannot be judged, or is gone with its wires, ends only with those`() {
+        var bench = Bench()
+        _ = bench.step(.temperatureRise, 0.2)
+        _ = bench.step(.dcVoltageError, 0.06)
+        bench.history.temperatureRise = .undecided
+        bench.history.dcVoltageError = .notWired
+        _ = bench.step()
+        #expect(bench.bank.warnings == InterlockSet(.temperatureRise), "open contacts have nothing to judge")
+        bench.history.dcVoltageError = .missing(.stale)
+        _ = bench.step()
+        #expect(bench.bank.warnings == InterlockSet(.temperatureRise), "and it is forgotten")
+    }
+
+    @Test(arguments: [SignalReading.missing(.stale), .undecided])
+    func `a leg of a composite that nobody sees neither heals its debounce nor adds to it`(
+        gap: SignalReading
+    ) {
+        var bench = Bench()
+        _ = bench.hold(.thermalRunaway, 1, for: .seconds(2))
+        bench.history.thermalRunaway = gap
+        for _ in 0..<500 { _ = bench.step() }
+        #expect(bench.bank.latched.isEmpty)
+        let early = bench.hold(.thermalRunaway, 1, for: .milliseconds(980))
+        #expect(!early)
+        #expect(bench.step(.thermalRunaway, 1).tripped == InterlockSet(.thermalRunaway))
+    }
+
     @Test func `a row may have its own`() {
         var bench = Bench()
         bench.table = InterlockTable()

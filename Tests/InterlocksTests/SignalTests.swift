@@ -71,6 +71,60 @@ import Testing
     }
 
     // swift-format-ignore
+    static let shown: [(signal: Signal, limit: Double, value: Double?, shownLimit: Double?, symbol: String)] = [
+        (.cellVoltageMax,        3.65, 3.4,   3.65, "V"),
+        (.cellTemperatureMax,    60,   31,    60,   "°C"),
+        (.cellVoltageSpread,     0.4,  0.15,  0.4,  "V"),
+        (.insulation,            100,  500,   100,  "Ω/V"),
+        (.stateOfCharge,         0.05, 50,    5,    "%"),
+        (.chargeCurrentRatio,    1.1,  -50,   220,  "A"),
+        (.dischargeCurrentRatio, 1.1,  50,    110,  "A"),
+        (.chargeLoad,            1.5,  -40,   150,  "kW"),
+        (.dischargeLoad,         1.5,  40,    150,  "kW"),
+        (.actuationError,        0.1,  20,    10,   "kW"),
+        (.batterySilence,        2,    5,     4,    "s"),
+        (.inverterSilence,       2,    0.75,  1,    "s"),
+        (.inputsSilence,         2,    0.25,  0.5,  "s"),
+        (.chargeVoltageRatio,    1.03, 800,   1030, "V"),
+        (.dischargeVoltageRatio, 0.97, 800,   620.8, "V"),
+        (.dcVoltageError,        0.15, 40,    120,  "V"),
+        (.temperatureRise,       0.1,  0.25,  0.1,  "K/s"),
+        (.batteryAlarm,          1,    8,     nil,  ""),
+        (.batteryWarning,        1,    8,     nil,  ""),
+        (.inverterEvent,         1,    5,     nil,  ""),
+        (.inverterFault,         1,    nil,   nil,  ""),
+        (.emergencyStopInput,    1,    nil,   nil,  ""),
+    ]
+
+    @Test(arguments: shown) func `an operator reads a signal and its limit in a unit that can be measured`(
+        row: (signal: Signal, limit: Double, value: Double?, shownLimit: Double?, symbol: String)
+    ) {
+        var signals = Self.signals(Self.image())
+        signals.budget = FreshnessBudget(
+            battery: .seconds(2), inverter: .milliseconds(500), inputs: .milliseconds(250))
+        (signals.batterySilence, signals.inverterSilence, signals.inputsSilence) = (2.5, 1.5, 1)
+        signals.history.actuationError = .value(0.2)
+        signals.history.dcVoltageError = .value(0.05)
+        signals.history.temperatureRise = .value(0.25)
+        let shown = signals.shown(row.signal, limit: row.limit)
+        func isClose(_ one: Double?, _ other: Double?) -> Bool {
+            guard let one, let other else { return one == nil && other == nil }
+            return abs(one - other) < 1e-9
+        }
+        #expect(isClose(shown.value, row.value) && isClose(shown.limit, row.shownLimit), "\(row.signal.name)")
+        #expect("\(row.signal.shownSymbol)" == row.symbol)
+        #expect("\(row.signal.quantity)".count > 2)
+    }
+
+    @Test func `what cannot be read shows no number`() {
+        let signals = Self.signals(UnitImage())
+        for row in Self.shown { #expect(signals.shown(row.signal, limit: 1) == UnitSignals.Shown()) }
+        var image = Self.image()
+        image.battery.chargeCurrentLimit = .good(Amperes(0), at: Self.now)
+        #expect(Self.signals(image).shown(.chargeCurrentRatio, limit: 1.1).limit == 2.2, "the floor counts")
+    }
+
+    // swift-format-ignore
     static let stale: [(signal: Signal, why: Comment)] = [
         (.chargeCurrentRatio, "the current is old"),
         (.packVoltage,        "as plain as it is"),

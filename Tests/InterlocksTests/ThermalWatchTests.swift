@@ -5,13 +5,14 @@ import Testing
 /// The rise of the hottest cell and the signs of thermal runaway.
 @Suite struct ThermalWatchTests {
     static let start = MonotonicTime(nanoseconds: 7_000_000_000)
+    static let heat = ThermalWatch.Heat(suspect: Celsius(60))
 
     /// A reading every `period`; temperatures are rounded to `resolution`, as a BMS does.
     static func watch(
         resolution: Double = 0.1, period: Duration = .milliseconds(100), for duration: Duration,
         voltage: (Double) -> Double? = { _ in 3.3 }, _ temperature: (Double) -> Double
     ) -> ThermalWatch {
-        var watch = ThermalWatch(resolution: Celsius(resolution))
+        var watch = ThermalWatch(resolution: Celsius(resolution), heat: heat)
         var passed = Duration.zero
         while passed <= duration {
             let warmth = (temperature(passed.seconds) / resolution).rounded() * resolution
@@ -90,15 +91,49 @@ import Testing
     func `a runaway needs a fast rise together with heat or a falling cell`(
         row: (hottest: Double, weakest: Double?, rise: Double, runs: Bool, why: Comment)
     ) {
-        let watch = Self.watch(for: .seconds(12), voltage: { _ in 3.3 }) { 20 + row.rise * $0 }
+        var watch = Self.watch(for: .seconds(12), voltage: { _ in 3.3 }) { 20 + row.rise * $0 }
         let runs = watch.isRunaway(Celsius(row.hottest), row.weakest.map { Volts($0) })
         #expect(runs == row.runs, row.why)
     }
 
-    @Test func `a suspect cell without a slope is not judged`() {
-        let watch = ThermalWatch(resolution: Celsius(1))
+    @Test func `without a slope no cell is judged, but one that is too hot`() {
+        var watch = ThermalWatch(resolution: Celsius(1), heat: Self.heat)
         #expect(watch.isRunaway(Celsius(61), Volts(3.3)) == nil)
-        #expect(watch.isRunaway(Celsius(30), Volts(3.3)) == false)
+        #expect(watch.isRunaway(Celsius(30), Volts(3.3)) == nil, "nobody knows whether it warms or falls")
         #expect(watch.isRunaway(Celsius(66), Volts(3.3)) == true)
+    }
+
+    @Test func `a voltage that nobody knew before counts as fallen`() {
+        var watch = Self.watch(for: .seconds(12), voltage: { _ in nil }) { 20 + 2 * $0 }
+        #expect(watch.isRunaway(Celsius(44), Volts(3.3)) == true)
+        var slow = Self.watch(for: .seconds(12), voltage: { _ in nil }) { 20 + 0.5 * $0 }
+        #expect(slow.isRunaway(Celsius(26), Volts(3.3)) == false, "it does not warm fast")
+    }
+
+    // swift-format-ignore
+    static let chemistries: [(trips: [Double], suspect: Double, why: Comment)] = [
+        ([55, 60], 60, "the highest that the table allows"),
+        ([60, 55], 60, "in any order"),
+        ([50],     50, "a site or a chemistry that allows less"),
+        ([],       60, "no row says"),
+    ]
+
+    @Test(arguments: chemistries)
+    func `what is hot stands in the table`(row: (trips: [Double], suspect: Double, why: Comment)) {
+        var table = InterlockTable()
+        for (index, trip) in row.trips.enumerated() {
+            table.add(
+                InterlockRow(
+                    index == 0 ? .cellOvertemperatureCharge : .cellOvertemperatureDischarge,
+                    .cellTemperatureMax, .high, .both, trip: trip, for: .zero))
+        }
+        // None of these is a highest temperature.
+        table.add(InterlockRow(.cellOvervoltage, .cellVoltageMax, .high, .both, trip: 90, for: .zero))
+        table.add(InterlockRow(.cellSpread, .cellTemperatureMax, .low, .both, trip: 90, for: .zero))
+        table.add(InterlockRow(.smoke, .cellTemperatureMax, .high, .both, trip: nil, for: .zero))
+        table.add(
+            InterlockRow(.gas, .cellTemperatureMax, .high, .both, trip: 90, for: .zero, action: .stop))
+        #expect(table.heat.suspect == Celsius(row.suspect), row.why)
+        #expect(table.heat.alone == Celsius(row.suspect + 5), row.why)
     }
 }

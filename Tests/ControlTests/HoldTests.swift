@@ -1,0 +1,210 @@
+import Control
+import Interlocks
+import Plant
+import Quantities
+import Testing
+
+/// A unit that is well and does not start by itself: after a trip, a crash, or work on it.
+@Suite struct HoldTests {
+    static func tripped(units: Int = 2) -> Site {
+        var site = Site(units: units, basePoint: .kilowatts(100))
+        site.enterService()
+        site.feeds[0].alarms = .general
+        site.cycle()
+        site.feeds[0].alarms = .none
+        site.cycle()
+        return site
+    }
+
+    @Test func `a trip holds its unit from the trip on, and only its unit`() {
+        let site = Self.tripped()
+        #expect(site.decision.units[0].hold == .afterReset && site.mode(0) == .tripped)
+        #expect(site.decision.units[1].hold.isEmpty && site.mode(1) == .running)
+    }
+
+    @Test func `a resume before the reset is refused, and does not count later`() {
+        var site = Self.tripped()
+        #expect(site.order(.resumeUnit(0)) == .resumeRefused)
+        _ = site.order(.resume)
+        #expect(site.happened.last?.kind == .resumeRefused && site.happened.last?.unit == 0)
+        #expect(site.order(.reset(unit: 0)) == .resetDone)
+        site.run(for: .seconds(30))
+        #expect(site.mode(0) == .standby && site.decision.units[0].hold == .afterReset)
+        #expect(!site.decision.units[0].isContactorPermitted && site.kilowatts(0) == 0)
+    }
+
+    @Test func `a site's resume ends the stop and every hold, and tells each`() {
+        var site = Self.tripped(units: 3)
+        #expect(site.order(.reset(unit: 0)) == .resetDone)
+        _ = site.order(.stop)
+        site.run(for: .seconds(1))
+        site.happened = []
+        #expect(site.order(.resume) == .resumed)
+        #expect(site.happened.filter { $0.kind == .holdEnded }.map(\.unit) == [0])
+        site.enterService()
+        for unit in 0..<3 { #expect(site.mode(unit) == .running) }
+    }
+
+    @Test func `the resume of one unit leaves the site's stop and the other holds`() {
+        var site = Site(basePoint: .kilowatts(100))
+        for unit in 0...1 {
+            site.controller.restore(.none, firstOut: nil, hold: .afterRestart, unit: unit)
+        }
+        _ = site.order(.stop)
+        #expect(site.order(.resumeUnit(1)) == .holdEnded)
+        site.run(for: .seconds(5))
+        #expect(site.mode(1) == .standby && site.decision.units[1].hold.isEmpty, "the site is stopped")
+        _ = site.order(.stop)
+        #expect(site.decision.units[0].hold == .afterRestart)
+    }
+
+    @Test func `a row that only stops its direction holds nothing`() {
+        var table = InterlockTable()
+        table.add(
+            InterlockRow(
+                .cellOvervoltage, .cellVoltageMax, .high, .both, trip: 3.65, for: .zero, action: .stop))
+        var site = Site(units: 1, basePoint: .kilowatts(100), interlocks: table)
+        site.enterService()
+        site.feeds[0].cellVoltageMax = 3.7
+        site.cycle()
+        #expect(site.kilowatts(0) == 0 && site.decision.units[0].hold.isEmpty)
+        site.feeds[0].cellVoltageMax = 3.3
+        site.run(for: .seconds(1))
+        #expect(site.kilowatts(0) == 100, "its cause is gone, and that is all it waits for")
+    }
+
+    // swift-format-ignore
+    static let restored: [(trips: InterlockSet, hold: UnitHold, expected: UnitHold, why: Comment)] = [
+        (.none,                       .none,             .none,             "nothing stands: it starts"),
+        (.none,                       .afterReset,       .afterReset,       "a restart is no resume"),
+        (.none,                       .afterRestart,     .afterRestart,     "after a crash"),
+        (.none,                       .repeatedRestarts, .repeatedRestarts, "after the third one"),
+        (InterlockSet(.batteryAlarm), .none,             .afterReset,       "a record from before holds were kept"),
+    ]
+
+    @Test(arguments: restored)
+    func `what holds a unit on disk holds it after the start, until it is resumed`(
+        row: (trips: InterlockSet, hold: UnitHold, expected: UnitHold, why: Comment)
+    ) {
+        var site = Site(units: 1, basePoint: .kilowatts(100))
+        site.controller.restore(row.trips, firstOut: nil, hold: row.hold, unit: 0)
+        site.cycle()
+        #expect(site.decision.units[0].hold == row.expected, row.why)
+        _ = site.order(.reset(unit: 0, role: .service))
+        site.run(for: .seconds(10))
+        #expect((site.mode(0) == .running) == row.expected.isEmpty, row.why)
+        #expect(site.decision.units[0].isContactorPermitted == row.expected.isEmpty, row.why)
+        #expect(site.order(.resumeUnit(0)) == .holdEnded, row.why)
+        site.enterService()
+        #expect(site.mode(0) == .running, row.why)
+    }
+
+    @Test func `the time to enter service runs from the resume on`() {
+        var site = Self.tripped(units: 1)
+        _ = site.order(.reset(unit: 0))
+        site.run(for: .seconds(60))
+        _ = site.order(.resumeUnit(0))
+        site.run(for: .milliseconds(2_980))
+        #expect(site.mode(0) == .standby && site.decision.units[0].isContactorPermitted)
+        site.run(for: .milliseconds(60))
+        #expect(site.mode(0) == .running)
+    }
+
+    // swift-format-ignore
+    static let ends: [(takesOut: Controller.Command, fromPower: Bool, isHeld: Bool, why: Comment)] = [
+        (.maintain(unit: 0, for: .seconds(10)),           true,  true,  "somebody may still stand in the container"),
+        (.maintain(unit: 0, for: .seconds(10)),           false, true,  "the same"),
+        (.override(unit: 0, .standby, for: .seconds(10)), true,  false, "it was in automatic service before"),
+        (.override(unit: 0, .standby, for: .seconds(10)), false, true,  "it was not in service before"),
+        (.override(unit: 0, .power(.kilowatts(50)), for: .seconds(10)), true,  false, "it never left service"),
+        (.override(unit: 0, .power(.kilowatts(50)), for: .seconds(10)), false, false, "a power takes nothing out"),
+    ]
+
+    @Test(arguments: ends)
+    func `an override that ends by its time gives back only a unit that was in service`(
+        row: (takesOut: Controller.Command, fromPower: Bool, isHeld: Bool, why: Comment)
+    ) {
+        var site = Site(basePoint: .kilowatts(200))
+        if row.fromPower { site.enterService() } else { site.run(for: .seconds(1)) }
+        _ = site.order(row.takesOut)
+        // Asked for again while it lasts: it is the same one, and longer.
+        site.run(for: .seconds(1))
+        _ = site.order(row.takesOut)
+        site.run(for: .seconds(20))
+        let unit = site.decision.units[0]
+        #expect((unit.hold == .afterOverride) == row.isHeld, row.why)
+        #expect((site.mode(0) == .running) == !row.isHeld, row.why)
+        #expect(
+            site.happened.contains { $0.unit == 0 && $0.kind == .held(.afterOverride) } == row.isHeld, row.why
+        )
+        #expect(site.order(.resumeUnit(0)) == .holdEnded, row.why)
+        site.enterService()
+        #expect(site.mode(0) == .running, row.why)
+    }
+
+    @Test func `all of them are the ones that have a name`() {
+        let named = [UnitHold.afterReset, .afterRestart, .repeatedRestarts, .afterOverride]
+        #expect(named.reduce(UnitHold.none) { $0.union($1) } == .all)
+        #expect(Set(named.map(\.rawValue)).count == 4)
+    }
+
+    @Test func `a person who gives a unit back needs no resume`() {
+        var site = Site(basePoint: .kilowatts(200))
+        site.enterService()
+        _ = site.order(.maintain(unit: 0, for: .seconds(600)))
+        site.run(for: .seconds(5))
+        _ = site.order(.endMaintenance(unit: 0))
+        site.enterService()
+        #expect(site.mode(0) == .running)
+    }
+
+    @Test func `maintenance that ends while the unit still stops keeps its permit until the power is gone`() {
+        var site = Site(units: 1, basePoint: .kilowatts(200))
+        site.enterService()
+        site.feeds[0].activePower = 100_000
+        _ = site.order(.maintain(unit: 0, for: .seconds(1)))
+        site.run(for: .seconds(2))
+        #expect(site.mode(0) == .stopping && site.decision.units[0].isContactorPermitted)
+        #expect(site.decision.units[0].hold == .afterOverride && site.kilowatts(0) == 0)
+        site.feeds[0].activePower = 0
+        site.cycle()
+        #expect(site.mode(0) == .standby && !site.decision.units[0].isContactorPermitted)
+    }
+
+    // swift-format-ignore
+    static let wishes: [(wish: Controller.Command, end: Event.Kind)] = [
+        (.maintain(unit: 0, for: .seconds(600)),                          .maintenanceEnded),
+        (.override(unit: 0, .standby, for: .seconds(600)),                .overrideEnded(.standby)),
+        (.override(unit: 0, .power(.kilowatts(-50)), for: .seconds(600)), .overrideEnded(.power)),
+    ]
+
+    @Test(arguments: wishes, [true, false])
+    func `a trip ends what somebody wanted of the unit, and tells it once`(
+        row: (wish: Controller.Command, end: Event.Kind), isOwn: Bool
+    ) {
+        var site = Site(basePoint: .kilowatts(200), interlocks: EmergencyTests.table)
+        site.enterService()
+        _ = site.order(row.wish)
+        site.run(for: .seconds(1))
+        site.feeds[isOwn ? 0 : 1].alarms = .general
+        site.run(for: .seconds(1))
+        #expect(site.mode(0) == .tripped && site.decision.units[0].override == nil)
+        #expect(site.happened.filter { $0.unit == 0 && $0.kind == row.end }.count == 1)
+        site.feeds[isOwn ? 0 : 1].alarms = .none
+        site.cycle()
+        for unit in 0...1 { _ = site.order(.reset(unit: unit, role: .service)) }
+        _ = site.order(.resume)
+        site.enterService()
+        site.run(for: .seconds(1))
+        #expect(site.mode(0) == .running && site.kilowatts(0) == 100, "it has its part of the site's again")
+    }
+
+    @Test func `a unit that was tripped before may be taken for maintenance`() {
+        var site = Self.tripped()
+        _ = site.order(.maintain(unit: 0, for: .seconds(60)))
+        site.run(for: .seconds(1))
+        _ = site.order(.reset(unit: 0))
+        site.cycle()
+        #expect(site.mode(0) == .maintenance && site.decision.units[0].hold == .afterReset)
+    }
+}
