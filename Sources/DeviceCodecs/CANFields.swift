@@ -30,9 +30,6 @@ extension CANFrame {
         isExtended ? identifier & Self.extendedMask | Self.extendedFlag : identifier & Self.standardMask
     }
 
-    /// `length` as far as it can be true.
-    var validLength: Int { length < 0 ? 0 : (length > 8 ? 8 : length) }
-
     /// One byte; `nil` where the frame ends before.
     func byte(_ offset: Int) -> UInt8? { offset < validLength ? data[offset] : nil }
 

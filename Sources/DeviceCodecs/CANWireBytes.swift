@@ -1,9 +1,9 @@
 /// The few bytes one frame or one command takes on the wire; no heap.
 public struct CANWireBytes: Sendable, BitwiseCopyable {
-    /// The longest is an slcan line of 27 bytes.
-    public static let capacity = 32
+    /// The longest is a CAN FD frame of cannelloni: 70 bytes.
+    public static let capacity = 72
 
-    private var storage = InlineArray<32, UInt8>(repeating: 0)
+    private var storage = InlineArray<72, UInt8>(repeating: 0)
     private var start = 0
     private var end = 0
 

@@ -20,8 +20,6 @@ public struct CannelloniDecoder: Sendable {
         /// The greeting is complete; frames follow.
         case greeted
         case frame(CANFrame)
-        /// A CAN FD frame went by; we do not read them.
-        case skippedFlexibleDataRate
         /// Drop the connection; every later byte answers the same.
         case desynchronised(Fault)
     }
@@ -40,7 +38,6 @@ public struct CannelloniDecoder: Sendable {
     private var state = State.greeting(matched: 0)
     private var identifier: UInt32 = 0
     private var frame = CANFrame(0)
-    private var isFlexibleDataRate = false
     private var dataLength = 0
 
     public init() {}
@@ -60,7 +57,7 @@ public struct CannelloniDecoder: Sendable {
         case .greeting(let matched): acceptGreeting(byte, matched)
         case .identifier(let taken): acceptIdentifier(byte, taken)
         case .length: acceptLength(byte)
-        case .flags: begin(dataLength)
+        case .flags: acceptFlags(byte)
         case .data(let left): acceptData(byte, left)
         case .failed(let fault): .desynchronised(fault)
         }
@@ -86,14 +83,19 @@ public struct CannelloniDecoder: Sendable {
     private mutating func acceptLength(_ byte: UInt8) -> Outcome {
         guard let begun = CANFrame(socketCAN: identifier) else { return fail(.identifier) }
         frame = begun
-        isFlexibleDataRate = byte & 0x80 != 0
+        frame.isFlexible = byte & 0x80 != 0
         let length = Int(byte & 0x7F)
-        guard length <= (isFlexibleDataRate ? 64 : 8) else { return fail(.length) }
+        guard length <= frame.capacity else { return fail(.length) }
         // A remote frame carries a length but no data.
         dataLength = frame.kind == .remote ? 0 : length
-        guard isFlexibleDataRate else { return begin(dataLength) }
+        guard frame.isFlexible else { return begin(dataLength) }
         state = .flags
         return .more
+    }
+
+    private mutating func acceptFlags(_ byte: UInt8) -> Outcome {
+        frame.hasRateSwitch = byte & 1 != 0
+        return begin(dataLength)
     }
 
     private mutating func begin(_ length: Int) -> Outcome {
@@ -113,7 +115,7 @@ public struct CannelloniDecoder: Sendable {
 
     private mutating func finish() -> Outcome {
         state = .identifier(taken: 0)
-        return isFlexibleDataRate ? .skippedFlexibleDataRate : .frame(frame)
+        return .frame(frame)
     }
 
     private mutating func fail(_ fault: Fault) -> Outcome {
@@ -134,7 +136,8 @@ public enum CannelloniEncoder {
             bytes.append(UInt8(truncatingIfNeeded: identifier.bigEndian >> UInt32(8 * place)))
         }
         let length = frame.kind == .remote ? 0 : frame.validLength
-        bytes.append(UInt8(length))
+        bytes.append(UInt8(length) | (frame.isFlexible ? 0x80 : 0))
+        if frame.isFlexible { bytes.append(frame.hasRateSwitch ? 1 : 0) }
         for index in 0..<length { bytes.append(frame.data[index]) }
         return bytes
     }

@@ -30,6 +30,11 @@ public struct PylontechLowVoltage: Sendable {
         }
     }
 
+    /// The frames that are read.
+    public static let identifiers: [UInt32] = [
+        0x351, 0x355, 0x356, 0x359, 0x35A, 0x35C, 0x35E, 0x35F, 0x373,
+    ]
+
     /// What became of a frame. A frame with one bad field is rejected, yet its good fields are taken.
     public enum Outcome: Sendable, Equatable, BitwiseCopyable {
         case used
@@ -54,6 +59,10 @@ public struct PylontechLowVoltage: Sendable {
         /// Pack voltage and charge voltage limit differ by a factor of about ten: the configured resolution
         /// is wrong.
         case voltageScale
+        /// Of a protected frame: the checksum is wrong.
+        case checksum
+        /// Of a protected frame: the counter stands still, leaps, or is beyond its end.
+        case counter
     }
 
     /// What the battery wants of the system (frame 0x35C); shown, not acted on.

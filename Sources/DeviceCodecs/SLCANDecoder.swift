@@ -160,6 +160,8 @@ public enum SLCANEncoder {
     }
 
     public static var open: CANWireBytes { CANWireBytes("O\r") }
+    /// Open without ever driving the bus: not even acknowledgements.
+    public static var listenOnly: CANWireBytes { CANWireBytes("L\r") }
     public static var close: CANWireBytes { CANWireBytes("C\r") }
     /// The adapter's answer to a command it has done.
     public static var done: CANWireBytes { CANWireBytes("\r") }
@@ -176,8 +178,9 @@ public enum SLCANEncoder {
         frame.isExtended ? CANWireBytes("Z\r") : CANWireBytes("z\r")
     }
 
-    /// `nil` for an error frame: slcan has none.
+    /// `nil` for an error frame, slcan has none, and for CAN FD, on which no two adapters agree.
     public static func encode(_ frame: CANFrame) -> CANWireBytes? {
+        if frame.isFlexible { return nil }
         var bytes = CANWireBytes()
         switch frame.kind {
         case .error: return nil

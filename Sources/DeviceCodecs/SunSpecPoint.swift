@@ -2,19 +2,23 @@
 public enum SunSpecType: Sendable, BitwiseCopyable, Equatable {
     case int16, uint16, int32, uint32, uint64, float32
     /// Accumulated value; zero says "not implemented".
-    case acc32
-    case enum16, bitfield32
+    case acc32, acc64
+    case enum16, bitfield16, bitfield32
+    /// How often a group stands in the model.
+    case count
     /// Power of ten for other points: −10 … 10.
     case scaleFactor
     /// Text in that many registers, padded with zeros.
     case string(Int)
+    /// A register without meaning.
+    case pad
 
     /// Number of registers.
     public var size: Int {
         switch self {
-        case .int16, .uint16, .enum16, .scaleFactor: 1
+        case .int16, .uint16, .enum16, .bitfield16, .count, .scaleFactor, .pad: 1
         case .int32, .uint32, .float32, .acc32, .bitfield32: 2
-        case .uint64: 4
+        case .uint64, .acc64: 4
         case .string(let count): count
         }
     }
@@ -96,12 +100,12 @@ public struct SunSpecBlock {
     public func bits(_ point: SunSpecPoint) -> UInt32? {
         switch point.type {
         case .int16, .scaleFactor: single(point, absent: 0x8000)
-        case .uint16, .enum16: single(point, absent: 0xFFFF)
+        case .uint16, .enum16, .bitfield16, .count: single(point, absent: 0xFFFF)
         case .int32: double(point, absent: 0x8000_0000)
         case .uint32, .bitfield32: double(point, absent: 0xFFFF_FFFF)
         case .acc32: double(point, absent: 0)
         case .float32: pair(point.offset).flatMap { Float(bitPattern: $0).isFinite ? $0 : nil }
-        case .uint64, .string: nil
+        case .uint64, .acc64, .string, .pad: nil
         }
     }
 
@@ -109,10 +113,12 @@ public struct SunSpecBlock {
         switch point.type {
         case .int16, .scaleFactor: bits(point).map { Double(Int16(truncatingIfNeeded: $0)) }
         case .int32: bits(point).map { Double(Int32(bitPattern: $0)) }
-        case .uint16, .enum16, .uint32, .bitfield32, .acc32: bits(point).map { Double($0) }
+        case .uint16, .enum16, .bitfield16, .count, .uint32, .bitfield32, .acc32:
+            bits(point).map { Double($0) }
         case .float32: bits(point).map { Double(Float(bitPattern: $0)) }
-        case .uint64: quad(point.offset).map { Double($0) }
-        case .string: nil
+        case .uint64: quad(point.offset).flatMap { $0 == .max ? nil : Double($0) }
+        case .acc64: quad(point.offset).flatMap { $0 == 0 ? nil : Double($0) }
+        case .string, .pad: nil
         }
     }
 
@@ -131,8 +137,7 @@ public struct SunSpecBlock {
 
     private func quad(_ offset: Int) -> UInt64? {
         guard let high = pair(offset), let low = pair(offset + 2) else { return nil }
-        let number = UInt64(high) << 32 | UInt64(low)
-        return number == .max ? nil : number
+        return UInt64(high) << 32 | UInt64(low)
     }
 
     /// The bytes of a text point up to its first zero; empty where it is not implemented. Not checked to be

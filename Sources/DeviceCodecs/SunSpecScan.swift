@@ -69,16 +69,21 @@ public struct SunSpecScan: Sendable {
         case failed
     }
 
+    private let bases: [UInt16]
     private var state = State.marker(baseIndex: 0)
     private var base: UInt16 = 0
     private var models: [SunSpecModelPlace] = []
 
-    public init() {}
+    /// - Parameter bases: where the marker is looked for, in this order; at least one.
+    public init(bases: [UInt16] = Self.bases) {
+        precondition(!bases.isEmpty)
+        self.bases = bases
+    }
 
     /// What to do next.
     public var next: Step {
         switch state {
-        case .marker(let index): .read(address: Self.bases[index], count: 2)
+        case .marker(let index): .read(address: bases[index], count: 2)
         case .header(let address): .read(address: UInt16(address), count: 2)
         case .endMarker(let address): .read(address: UInt16(address), count: 1)
         case .ended(let end): .found(SunSpecMap(base: base, models: models, end: end))
@@ -93,7 +98,7 @@ public struct SunSpecScan: Sendable {
             guard registers.count == 2, registers[0] == 0x5375, registers[1] == 0x6E53 else {
                 return tryBase(after: index)
             }
-            base = Self.bases[index]
+            base = bases[index]
             state = .header(Int(base) + 2)
         case .header(let address):
             guard registers.count == 2 else { return state = .ended(.refused) }
@@ -115,7 +120,7 @@ public struct SunSpecScan: Sendable {
     }
 
     private mutating func tryBase(after index: Int) {
-        state = index + 1 < Self.bases.count ? .marker(baseIndex: index + 1) : .failed
+        state = index + 1 < bases.count ? .marker(baseIndex: index + 1) : .failed
     }
 
     private mutating func header(id: UInt16, length: UInt16, at address: Int) {

@@ -41,7 +41,8 @@ func text(_ frame: CANFrame) -> String {
         case .error: "error"
         }
     let format = frame.isExtended ? "x" : ""
-    return ([kind, String(frame.identifier, radix: 16) + format] + bytes).joined(separator: " ")
+    let prefix = frame.isFlexible ? ["fd"] : []
+    return (prefix + [kind, String(frame.identifier, radix: 16) + format] + bytes).joined(separator: " ")
 }
 
 func bytes(_ wire: CANWireBytes) -> [UInt8] { wire.withUnsafeBytes { Array($0) } }

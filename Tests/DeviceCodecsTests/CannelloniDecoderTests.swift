@@ -12,7 +12,6 @@ import Testing
             case .more: nil
             case .greeted: "greeted"
             case .frame(let frame): text(frame)
-            case .skippedFlexibleDataRate: "fd"
             case .desynchronised(let fault): "desynchronised \(fault)"
             }
         }
@@ -25,8 +24,8 @@ import Testing
         ("00 00 03 05 00",                         ["data 305"],                       "no data at all"),
         ("40 00 01 23 08 00 00 03 05 01 07",       ["remote 123", "data 305 07"],      "a remote frame has a length and no data"),
         ("20 00 00 40 02 01 02",                   ["error 40 01 02"],                 "the controller's own report is marked"),
-        ("00 00 01 23 82 01 aa bb 00 00 03 05 00", ["fd", "data 305"],                 "an FD frame is skipped whole"),
-        ("00 00 01 23 80 00 00 00 03 05 00",       ["fd", "data 305"],                 "an empty FD frame"),
+        ("00 00 01 23 82 01 aa bb 00 00 03 05 00", ["fd data 123 aa bb", "data 305"],  "an FD frame"),
+        ("00 00 01 23 80 00 00 00 03 05 00",       ["fd data 123", "data 305"],        "an empty FD frame"),
         ("00 00 07 ff 08 01 02 03 04 05 06 07 08", ["data 7ff 01 02 03 04 05 06 07 08"], "highest 11-bit identifier"),
         ("00 00 08 00 00",                         ["desynchronised identifier"],      "one above it"),
         ("00 00 03 05 09",                         ["desynchronised length"],          "nine bytes"),

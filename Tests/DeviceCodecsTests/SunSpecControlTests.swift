@@ -79,3 +79,82 @@ import Testing
         }
     }
 }
+
+@Suite struct `Power by the rates of SunSpec 124` {
+    /// WChaMax 50 kW in tens of watts, rates in hundredths of a percent.
+    static func registers(reversion: UInt16 = 0, rateScale: UInt16 = 0xFFFE) -> [UInt16] {
+        var registers = [UInt16](repeating: 0, count: 26)
+        (registers[0], registers[1], registers[2]) = (124, 24, 5_000)
+        (registers[18], registers[25], registers[15]) = (1, rateScale, reversion)
+        return registers
+    }
+
+    static func control(_ registers: [UInt16]) throws -> SunSpecPowerControl {
+        try registers.withUnsafeBufferPointer {
+            try SunSpecPowerControl(.storage, SunSpecBlock($0, length: 24), reversion: .seconds(10))
+        }
+    }
+
+    // swift-format-ignore
+    static let powers: [(Watts, UInt16, UInt16, String)] = [
+        (Watts(0),        0,      0,      "nothing either way"),
+        (Watts(25_000),   5_000,  0xEC78, "half: discharge at most 50 %, charge at least -50 %"),
+        (Watts(-25_000),  0xEC78, 5_000,  "the same the other way round"),
+        (Watts(4),        0,      0,      "less than a step: toward zero"),
+        (Watts(-24_999),  0xEC79, 4_999,  "toward zero while charging too"),
+    ]
+    @Test(arguments: powers) func `leave nothing but the power asked for`(
+        power: Watts, out: UInt16, into: UInt16, why: String
+    ) throws {
+        let control = try Self.control(Self.registers())
+        let number = try control.encode(power)
+        let words = control.words(number)
+        #expect(words.0 == out && words.1 == into, "\(why)")
+        #expect(control.decode(number).magnitude <= power.magnitude)
+        let enable = try #require(control.enable)
+        #expect(enable.offset == 5 && enable.value == 3 && control.setpointOffset == 12)
+    }
+
+    @Test func `are followed only while both limits, both rates and the timer stand`() throws {
+        let control = try Self.control(Self.registers())
+        let number = try control.encode(Watts(-10_000))
+        let room = UnsafeMutableBufferPointer<UInt16>.allocate(capacity: 10)
+        defer { room.deallocate() }
+        let (offset, count) = control.activation(number, into: room)
+        var registers = Self.registers()
+        for index in 0..<count { registers[offset + index] = room[index] }
+        func isFollowed(_ registers: [UInt16]) -> Bool {
+            registers.withUnsafeBufferPointer {
+                control.isFollowed(SunSpecBlock($0, length: 24), setpoint: number)
+            }
+        }
+        #expect(!isFollowed(registers), "not enabled yet")
+        registers[5] = 3
+        #expect(isFollowed(registers) && registers[15] == 10 && registers[14] == 0 && registers[16] == 0)
+        for (place, value) in [(5, UInt16(1)), (5, 2), (12, 0), (13, 0), (15, 3_600)] {
+            var changed = registers
+            changed[place] = value
+            #expect(!isFollowed(changed), "register \(place)")
+        }
+        for (place, value) in [(2, UInt16(4_000)), (18, 0), (25, 0)] {
+            var changed = registers
+            changed[place] = value
+            changed.withUnsafeBufferPointer {
+                #expect(!control.isScaled(SunSpecBlock($0, length: 24)), "register \(place)")
+            }
+        }
+    }
+
+    @Test func `have no safe reversion, and none at all without a timer`() throws {
+        #expect(try Self.control(Self.registers()).reversion == .disables)
+        #expect(try Self.control(Self.registers(reversion: 0xFFFF)).reversion == .absent)
+        for (place, value) in [(2, UInt16(0)), (2, 0xFFFF), (12, 0x8000), (5, 0xFFFF), (25, 0x8000), (25, 1)]
+        {
+            var registers = Self.registers()
+            registers[place] = value
+            #expect(throws: SunSpecEncodingError.doesNotFit, "register \(place)") {
+                _ = try Self.control(registers)
+            }
+        }
+    }
+}
