@@ -19,40 +19,12 @@ public struct BatteryProfile: Sendable {
     public let hasWarnings: Bool
     public let cellCount: Int
     public let temperatureCount: Int
+    /// Samples without any change while power flows, after which the battery counts as frozen; zero = never.
+    public let frozenSamples: Int
+    /// What of the profile nobody has seen on a real battery yet.
+    public let guesses: [String]
     let plan: DecodePlan
     let map: ProfileMap
-}
-
-/// A frame that the controller sends to the battery, again and again.
-public struct ProfileSend: Sendable {
-    public enum Condition: String, Sendable, CaseIterable {
-        /// While the control cycle lives.
-        case alive
-        /// The same, and contactors may be closed.
-        case permitted
-        /// The same, and contactors must not be closed.
-        case notPermitted = "not_permitted"
-    }
-
-    public var frame: CANFrame
-    public var period: Duration
-    public var condition: Condition
-
-    public init(frame: CANFrame, period: Duration, condition: Condition) {
-        self.frame = frame
-        self.period = period
-        self.condition = condition
-    }
-
-    /// Whether it is to be sent now; never once the actuation has expired.
-    public func isDue(_ actuation: Actuation, at now: MonotonicTime) -> Bool {
-        guard now <= actuation.expires else { return false }
-        switch condition {
-        case .alive: return true
-        case .permitted: return actuation.isContactorPermitted(at: now)
-        case .notPermitted: return !actuation.isContactorPermitted(at: now)
-        }
-    }
 }
 
 /// What a profile says, as flat tables by the messages of the database.
@@ -72,6 +44,7 @@ struct ProfileMap: Sendable {
     var patience: [Duration] = []
     var permissions: PermissionMap?
     var alive: AliveMap?
+    var protections: [FrameProtection] = []
     var voltages: CellMap?
     var temperatures: CellMap?
 }
@@ -83,6 +56,10 @@ struct MessageMap: Sendable, BitwiseCopyable {
     var sourceCount = 0
     /// It carries the permissions or the alive counter.
     var isSpecial = false
+    /// Where the profile or the DBC file says it.
+    var period: Duration?
+    /// Place among the protections.
+    var protection: Int?
 }
 
 /// One signal that goes into one field.

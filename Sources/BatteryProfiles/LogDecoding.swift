@@ -12,6 +12,7 @@ public struct LogDecoding: Sendable {
     private var start: Int64?
     private var now = MonotonicTime(nanoseconds: 0)
     private var standing: [String] = []
+    private var wasFrozen = false
     private var events: [String] = []
     private var counts: [UInt32: Int] = [:]
     private var unknown: [UInt32: Int] = [:]
@@ -55,7 +56,10 @@ public struct LogDecoding: Sendable {
             // A recording of noise must not fill the memory.
             if unknown[key] != nil || unknown.count < 4_096 { unknown[key, default: 0] += 1 }
             return nil
-        case .ignored: return nil
+        case .ignored(.errorFrame):
+            note("bus error, class 0x" + String(frame.identifier, radix: 16, uppercase: true))
+            return nil
+        case .ignored(.remote): return nil
         case .used: break
         case .rejected(let reason):
             rejected += 1
@@ -63,6 +67,7 @@ public struct LogDecoding: Sendable {
         }
         counts[key, default: 0] += 1
         noteAlarms()
+        noteFrozen()
         guard let place = battery.decoder.plan.place(of: key) else { return nil }
         return json(key, profile.database.messages[place], battery.decoder.plan.firstSignals[place], outcome)
     }
@@ -80,6 +85,12 @@ public struct LogDecoding: Sendable {
         for text in texts where !standing.contains(text) { note("\(text) raised") }
         for text in standing where !texts.contains(text) { note("\(text) cleared") }
         standing = texts
+    }
+
+    private mutating func noteFrozen() {
+        guard battery.isFrozen != wasFrozen else { return }
+        wasFrozen = battery.isFrozen
+        note(wasFrozen ? "frozen: a counter stands still" : "no longer frozen")
     }
 
     private func json(
@@ -107,6 +118,10 @@ public struct LogDecoding: Sendable {
             let name = LogDecoding.padded(quantity.name)
             if let fault = field.fault {
                 if fault != .neverSeen { lines.append("  \(name) - (\(LogDecoding.text(fault)))") }
+                continue
+            }
+            if wasFrozen {
+                lines.append("  \(name) - (\(LogDecoding.text(.frozen)))")
                 continue
             }
             let age = LogDecoding.decimal((now - field.time).seconds, 3)
@@ -177,6 +192,7 @@ public struct LogDecoding: Sendable {
         case .frozen: "frozen"
         case .disagrees: "disagrees"
         case .fromTheFuture: "from the future"
+        case .busOff: "bus off"
         }
     }
 
@@ -186,6 +202,8 @@ public struct LogDecoding: Sendable {
         case .outOfRange: "a value that cannot be"
         case .contradictory: "minimum above maximum"
         case .voltageScale: "pack voltage in the wrong scale"
+        case .checksum: "wrong checksum"
+        case .counter: "wrong counter"
         }
     }
 }

@@ -112,44 +112,69 @@ extension ProfileBuilder {
         let message = reader.value(Keys.message)
         let period = reader.value(Keys.period)
         let condition = reader.value(Keys.condition)
-        var values: [(String, Double)] = []
-        _ = reader.list("signals", count: 0...64) { reader, _ -> Void? in
-            guard let name = reader.value(Keys.signal), let value = reader.value(Keys.value) else {
-                return nil
-            }
-            values.append((name, value))
-            return ()
-        }
-        guard let period, let condition else { return nil }
-        let frame: CANFrame?
+        var made: ProfileSend?
         if let message {
-            frame = encoded(message, values, reader)
+            made = encoded(message, reader)
         } else if let id, let bytes, id <= (isExtended ? 0x1FFF_FFFF : 0x7FF) {
-            frame = CANFrame(id, isExtended: isExtended, bytes: bytes)
+            made = CANFrame(id, isExtended: isExtended, bytes: bytes).map {
+                ProfileSend(frame: $0, period: .zero, condition: .alive)
+            }
         } else {
             reader.refuse("id", "and bytes must be there, or else message; 11 bits unless extended")
-            frame = nil
         }
-        guard let frame else { return nil }
-        sends.append(ProfileSend(frame: frame, period: period, condition: condition))
+        guard var made, let period, let condition else { return nil }
+        made.period = period
+        made.condition = condition
+        sends.append(made)
         return ()
     }
 
-    private func encoded(
-        _ name: String, _ values: [(String, Double)], _ reader: ConfigReader
-    ) -> CANFrame? {
+    /// A message of the database: fixed values, and parts that are known only when it is sent.
+    private mutating func encoded(_ name: String, _ reader: ConfigReader) -> ProfileSend? {
         guard let message = database.message(named: name), message.length <= 8 else {
             reader.refuse("message", "the DBC file has no message \(name) of at most 8 bytes")
+            for key in ["signals", "checksum"] { _ = reader.has(key) }
             return nil
         }
         var bytes = [UInt8](repeating: 0, count: message.length)
-        for (name, value) in values {
-            guard let signal = message.signal(name), signal.encode(value, into: &bytes) else {
-                reader.refuse("signals", "\(name) = \(value) cannot be put into message \(message.name)")
+        var parts: [ProfileSend.Part] = []
+        _ = reader.list("signals", count: 0...64) { reader, _ -> Void? in
+            typealias Keys = ProfileKeys.Send
+            let source = reader.value(Keys.source)
+            let value = reader.value(Keys.value)
+            guard let name = reader.value(Keys.signal) else { return nil }
+            if let source {
+                if let part = sendPart(reader, source, of: message, name) { parts.append(part) }
+                return ()
+            }
+            guard let value else {
+                reader.refuse("value", "or else from must be there")
                 return nil
             }
+            guard let signal = message.signal(name), signal.encode(value, into: &bytes) else {
+                reader.refuse("value", "\(name) = \(value) cannot be put into message \(message.name)")
+                return nil
+            }
+            return ()
         }
-        return CANFrame(message.identifier, isExtended: message.isExtended, bytes: bytes)
+        var checksum: FrameChecksum?
+        if reader.has("checksum") {
+            _ = reader.section("checksum") { reader -> Void? in
+                guard let made = self.checksum(reader) else { return nil }
+                if database.messages[made.0.message].name != name {
+                    reader.refuse("signal", "is not in message \(name)")
+                }
+                checksum = made.1
+                return ()
+            }
+        }
+        guard let frame = CANFrame(message.identifier, isExtended: message.isExtended, bytes: bytes) else {
+            return nil
+        }
+        var send = ProfileSend(frame: frame, period: .zero, condition: .alive)
+        send.parts = parts
+        send.checksum = checksum
+        return send
     }
 }
 

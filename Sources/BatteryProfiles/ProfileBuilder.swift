@@ -14,6 +14,8 @@ struct ProfileBuilder {
     var sends: [ProfileSend] = []
     var bindings: [ValueBinding] = []
     var sources: [AlarmSource] = []
+    /// Of messages, where the profile says it.
+    private var periods: [Int: Duration] = [:]
     private var usedMessages: Set<Int> = []
     private var declared: Set<Bool> = []
 
@@ -37,6 +39,7 @@ struct ProfileBuilder {
     }
 
     mutating func profile(_ reader: ConfigReader, name: String) -> BatteryProfile? {
+        messagePeriods(reader)
         readings(reader)
         map.voltages = cells(reader, "cell_voltages", .cellVoltageMax, options.cellCount)
         map.temperatures = cells(
@@ -50,14 +53,17 @@ struct ProfileBuilder {
         }
         if reader.has("permissions") { map.permissions = reader.section("permissions") { permissions($0) } }
         if reader.has("alive") { map.alive = reader.section("alive") { alive($0) } }
+        _ = reader.list("protected", count: 0...64) { reader, _ in protection(reader) }
         _ = reader.list("send", count: 0...16) { reader, _ in send(reader) }
+        let frozenSamples = reader.value(ProfileKeys.frozenSamples) ?? 0
+        let guesses = reader.value(ProfileKeys.guesses) ?? []
         refuseProblems(reader)
         arrange()
         return BatteryProfile(
             name: name, database: database, period: period, sends: sends,
             hasAlarms: sources.contains { !$0.isWarning }, hasWarnings: sources.contains { $0.isWarning },
-            cellCount: map.voltages?.count ?? 0, temperatureCount: map.temperatures?.count ?? 0, plan: plan,
-            map: map)
+            cellCount: map.voltages?.count ?? 0, temperatureCount: map.temperatures?.count ?? 0,
+            frozenSamples: frozenSamples, guesses: guesses, plan: plan, map: map)
     }
 
     /// What is wrong in messages that nobody uses does no harm.
@@ -73,6 +79,7 @@ struct ProfileBuilder {
     /// Puts what belongs to one message side by side.
     private mutating func arrange() {
         map.messages = [MessageMap](repeating: MessageMap(), count: database.messages.count)
+        for message in map.messages.indices { map.messages[message].period = ownPeriod(of: message) }
         map.bindings = bindings.enumerated().sorted { ($0.1.message, $0.0) < ($1.1.message, $1.0) }.map(\.1)
         map.sources = sources.enumerated().sorted { ($0.1.message, $0.0) < ($1.1.message, $1.0) }.map(\.1)
         for (index, binding) in map.bindings.enumerated() {
@@ -89,6 +96,9 @@ struct ProfileBuilder {
         }
         if let permissions = map.permissions { map.messages[permissions.message].isSpecial = true }
         if let alive = map.alive { map.messages[alive.message].isSpecial = true }
+        for (index, protection) in map.protections.enumerated() {
+            map.messages[protection.message].protection = index
+        }
     }
 
     // MARK: Signals
@@ -118,7 +128,27 @@ struct ProfileBuilder {
 
     /// How often the message comes.
     func period(of message: Int) -> Duration {
-        database.messages[message].cycleTime.map { Duration.milliseconds($0) } ?? period
+        ownPeriod(of: message) ?? period
+    }
+
+    /// Where the profile or the DBC file says it.
+    private func ownPeriod(of message: Int) -> Duration? {
+        periods[message] ?? database.messages[message].cycleTime.map { Duration.milliseconds($0) }
+    }
+
+    /// `periods: {MESSAGE: 2000}`, in milliseconds: goes before what the DBC file says.
+    private mutating func messagePeriods(_ reader: ConfigReader) {
+        _ = reader.section("periods") { reader -> Void? in
+            for name in reader.names {
+                let period = reader.value(ProfileKeys.messagePeriod(name))
+                guard let message = database.messages.firstIndex(where: { $0.name == name }) else {
+                    reader.refuse(name, "the DBC file has no message of this name")
+                    continue
+                }
+                periods[message] = period
+            }
+            return ()
+        }
     }
 
     func binding(_ place: Place, field: Int, _ quantity: BatteryQuantity) -> ValueBinding {

@@ -10,6 +10,19 @@ enum ProfileKeys {
         "of the frames that come most often; silence is judged by it"
     ) { Duration.milliseconds($0) }
 
+    static func messagePeriod(_ message: String) -> ConfigKey<Duration> {
+        ConfigKey.whole(
+            message, 1...600_000, "ms", .required, "of the message, where the DBC file is silent or wrong"
+        ) { Duration.milliseconds($0) }
+    }
+    static let frozenSamples = ConfigKey.whole(
+        "frozen_samples", 0...100_000, "", .fixed(0),
+        "so many samples without any change while power flows: frozen; 0 = such a battery may well repeat itself"
+    ) { $0 }
+    static let guesses = ConfigKey.words(
+        "guesses", allowed: "a list of texts", "what nobody has seen on a real battery yet"
+    ) { (1...200).contains($0.utf8.count) }
+
     enum Reading {
         static let signal = reference("signal", .required, "MESSAGE.SIGNAL of the DBC file")
         static let sign = ConfigKey<ValueBinding.Sign>.choice(
@@ -93,6 +106,38 @@ enum ProfileKeys {
         ) { $0 }
     }
 
+    enum Protection {
+        static let signal = reference(
+            "signal", .required, "MESSAGE.SIGNAL of the checksum, in whole bytes")
+        static let algorithm = ConfigKey<FrameChecksum>.choice(
+            "algorithm",
+            FrameChecksum.names.compactMap { name in FrameChecksum(named: name).map { (name, $0) } },
+            .required, "which sum it is; the keys below change it")
+        static let polynomial = hex("polynomial", "without its highest bit")
+        static let initial = hex("initial", "what it begins with")
+        static let finalXor = hex("final_xor", "what it is combined with in the end")
+        static let isReflected = ConfigKey<Bool>.choice(
+            "reflected", [("true", true), ("false", false)], .computed("by the algorithm"),
+            "the lowest bit of each byte first")
+        static let dataID = hex("data_id", "goes before the frame's bytes")
+        static let dataIDMode = ConfigKey<FrameChecksum.DataIDMode>.choice(
+            "data_id_mode", [("both", .both), ("low", .low), ("alternating", .alternating)],
+            .computed("both"), "low byte and high byte; the low one; or by the counter's lowest bit")
+        static let first = ConfigKey.whole("first", 0...63, "", .fixed(0), "the first byte that it covers") {
+            $0
+        }
+        static let last = ConfigKey.whole("last", 0...63, "", .fixed(63), "the last byte that it covers") {
+            $0
+        }
+        static let counterSignal = reference("signal", .required, "MESSAGE.SIGNAL of the counter")
+        static let modulo = ConfigKey<UInt64>.whole(
+            "modulo", 2...1_000_000, "", .computed("2 to the counter's bits"), "how many values it has"
+        ) { UInt64($0) }
+        static let maxStep = ConfigKey<UInt64>.whole(
+            "max_step", 1...1_000_000, "", .fixed(2), "a wider step than this is refused"
+        ) { UInt64($0) }
+    }
+
     enum Send {
         static let id = ConfigKey<UInt32>.text(
             "id", allowed: "0x and hexadecimal digits", .computed("that of message"),
@@ -117,7 +162,12 @@ enum ProfileKeys {
         static let condition = ConfigKey<ProfileSend.Condition>.choice(
             "while", .fixed("alive"), "alive; permitted and not_permitted: by the permit for contactors")
         static let signal = label("signal", .required, "of the message")
-        static let value = number("value", .required, "physical")
+        static let value = number("value", .computed("by from"), "physical")
+        static let source = ConfigKey<ProfileSend.Source>.choice(
+            "from", .computed("none"), "filled in at the moment of sending")
+        static let scale = number("scale", .fixed(1), "of from: value · scale + offset")
+        static let offset = number("offset", .fixed(0), "see scale")
+        static let modulo = Protection.modulo
     }
 
     private static func label(
@@ -140,6 +190,14 @@ enum ProfileKeys {
         _ name: String, _ fallback: ConfigDefault<Double>, _ note: String
     ) -> ConfigKey<Double> {
         ConfigKey.number(name, -1e9...1e9, "", fallback, note) { $0 }
+    }
+
+    private static func hex(_ name: String, _ note: String) -> ConfigKey<UInt16> {
+        ConfigKey.text(
+            name, allowed: "0x and up to four hexadecimal digits", .computed("by the algorithm"), note
+        ) {
+            $0.hasPrefix("0x") ? UInt16($0.dropFirst(2), radix: 16) : nil
+        }
     }
 
     private static func rawValues(_ name: String, _ note: String) -> ConfigKey<[UInt64]> {

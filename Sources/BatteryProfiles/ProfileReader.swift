@@ -145,13 +145,27 @@ enum Dialects {
             return over
         }
         for change in changes {
-            if let index = entries.firstIndex(where: { $0.key == change.key }) {
+            if change.value.isNull {
+                entries.removeAll { $0.key == change.key }
+            } else if let index = entries.firstIndex(where: { $0.key == change.key }) {
                 entries[index].value = merge(entries[index].value, change.value)
             } else {
-                entries.append(change)
+                var added = change
+                if case .mapping = change.value.content {
+                    added.value = merge(ConfigNode(.mapping([]), at: change.value.position), change.value)
+                }
+                entries.append(added)
             }
         }
         return ConfigNode(.mapping(entries), at: base.position)
+    }
+}
+
+extension ConfigNode {
+    /// `~` or `null`: in a dialect, the key is not there.
+    fileprivate var isNull: Bool {
+        guard case .scalar(let text, isQuoted: false) = content else { return false }
+        return text == "~" || text == "null"
     }
 }
 

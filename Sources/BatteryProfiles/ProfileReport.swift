@@ -34,7 +34,7 @@ extension BatteryProfile {
                     name: "permissions", isRequired: false,
                     text: "the battery forbids by its current limits only"))
         }
-        if map.alive == nil {
+        if map.alive == nil && !map.protections.contains(where: { $0.counter != nil }) {
             lacks.append(
                 Lack(
                     name: "alive", isRequired: false,
@@ -42,6 +42,9 @@ extension BatteryProfile {
         }
         return lacks
     }
+
+    /// How often the battery says it; zero where it does not.
+    public func period(of quantity: BatteryQuantity) -> Duration { ownPeriod(of: quantity) }
 
     /// How long the slowest of all that a unit needs to run takes to come again.
     public var slowestPeriod: Duration {
@@ -119,9 +122,15 @@ extension BatteryProfile {
                 "  slowest      \(Int(slowestPeriod.milliseconds)) ms; bms.period_ms is not less in mode production"
             )
         }
+        if !map.protections.isEmpty { lines.append("  protected    \(map.protections.count) messages") }
+        lines.append(
+            "  frozen       "
+                + (frozenSamples > 0
+                    ? "after \(frozenSamples) samples without a change while power flows" : "not watched"))
         for lack in lacks {
             lines.append("  \(lack.isRequired ? "LACKS" : "lacks")        \(lack.name): \(lack.text)")
         }
+        for guess in guesses { lines.append("  GUESS        \(guess)") }
         for problem in database.problems { lines.append("  note         \(problem)") }
         return lines.joined(separator: "\n")
     }

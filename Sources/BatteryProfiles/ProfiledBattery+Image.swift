@@ -23,6 +23,7 @@ extension ProfiledBattery {
         image.chargeVoltageLimit = reading(.chargeVoltageLimit, now)
         image.dischargeVoltageLimit = reading(.dischargeVoltageLimit, now)
         image.insulation = reading(.insulation, now)
+        image.contactors = reading(.contactors, now)
         if let map = profile.map.permissions, let permissions {
             image.permissions =
                 isFrozen
@@ -36,6 +37,16 @@ extension ProfiledBattery {
 
     /// Whether the battery's contactors are closed, where it tells.
     public func contactors(at now: MonotonicTime) -> Reading<Fraction> { reading(.contactors, now) }
+
+    /// Volts of each cell as they came last; `nil` where there is no good value.
+    public var cellVoltages: [Double?] { cells(profile.map.voltages) }
+    /// °C of each as they came last; `nil` where there is no good value.
+    public var cellTemperatures: [Double?] { cells(profile.map.temperatures) }
+
+    private func cells(_ map: CellMap?) -> [Double?] {
+        guard let map else { return [] }
+        return (map.first..<(map.first + map.count)).map { fields[$0].fault == nil ? fields[$0].value : nil }
+    }
 
     /// Texts of the alarms, or the warnings, that stand.
     public func activeTexts(isWarning: Bool) -> [String] {

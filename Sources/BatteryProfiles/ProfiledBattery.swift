@@ -28,6 +28,11 @@ public struct ProfiledBattery: Sendable {
         var zeros: UInt8 = 0
     }
 
+    struct CounterState: Sendable, BitwiseCopyable {
+        var value: UInt64?
+        var repeats = 0
+    }
+
     let profile: BatteryProfile
     /// Ages are judged by it: what comes less often is given its own time.
     let period: Duration
@@ -39,6 +44,8 @@ public struct ProfiledBattery: Sendable {
     private(set) var permissionsTime = MonotonicTime(nanoseconds: 0)
     private var aliveValue: UInt64?
     private var aliveRepeats = 0
+    /// Of each protection: the newest value of its counter, and how often it came in a row.
+    private var counters: [CounterState]
     /// The newest charge voltage limit that was good.
     private var scaleReference: Double?
     /// Switch values that the database does not know.
@@ -51,15 +58,21 @@ public struct ProfiledBattery: Sendable {
         fields = [Field](repeating: Field(), count: profile.map.patience.count)
         sources = [SourceState](repeating: SourceState(), count: profile.map.sources.count)
         items = [ItemState](repeating: ItemState(), count: profile.map.items.count)
+        counters = [CounterState](repeating: CounterState(), count: profile.map.protections.count)
     }
 
     /// Frames that the battery wants to hear.
     public var sends: [ProfileSend] { profile.sends }
 
-    /// Whether the alive counter has stopped; then nothing the battery says counts.
+    /// Whether the alive counter, or that of a protected message, has stopped; then nothing the battery says
+    /// counts.
     public var isFrozen: Bool {
-        guard let alive = profile.map.alive else { return false }
-        return aliveRepeats >= alive.stuckAfter
+        if let alive = profile.map.alive, aliveRepeats >= alive.stuckAfter { return true }
+        for index in profile.map.protections.indices {
+            guard let counter = profile.map.protections[index].counter else { continue }
+            if counters[index].repeats >= counter.stuckAfter { return true }
+        }
+        return false
     }
 
     public mutating func accept(_ frame: CANFrame, at time: MonotonicTime) -> Outcome {
@@ -68,13 +81,18 @@ public struct ProfiledBattery: Sendable {
         case .error: return .ignored(.errorFrame)
         case .data: break
         }
-        let length = frame.length < 0 ? 0 : (frame.length > 8 ? 8 : frame.length)
+        let length = frame.validLength
         let key = DBCMessage.key(frame.identifier, isExtended: frame.isExtended)
         guard let outcome = decoder.decode(key, frame.data.span.extracting(first: length)) else {
             return .ignored(frame.isExtended ? .extendedIdentifier : .unknownIdentifier)
         }
         unknownSwitches &+= UInt64(outcome.unknownSwitches)
         let message = profile.map.messages[outcome.message]
+        if let index = message.protection,
+            let rejection = checkProtection(index, frame.data.span.extracting(first: length))
+        {
+            return .rejected(rejection)
+        }
         var tally = Tally()
         for index in message.firstBinding..<(message.firstBinding + message.bindingCount) {
             store(profile.map.bindings[index], length, time, &tally)
@@ -88,6 +106,34 @@ public struct ProfiledBattery: Sendable {
         if isUnmapped && outcome.decoded > 0 { return .used }
         if let rejection = tally.rejection { return .rejected(rejection) }
         return tally.hasTaken || outcome.unknownSwitches > 0 ? .used : .rejected(.tooShort)
+    }
+
+    /// Why a protected frame does not count: its checksum, or its counter, is wrong.
+    private mutating func checkProtection(
+        _ index: Int, _ bytes: Span<UInt8>
+    ) -> PylontechLowVoltage.Rejection? {
+        let protection = profile.map.protections[index]
+        var value: UInt64 = 0
+        if let counter = protection.counter {
+            guard let sample = sample(counter.signal) else { return .tooShort }
+            value = sample.raw & counter.mask
+        }
+        if let checksum = protection.checksum {
+            guard let written = checksum.written(in: bytes) else { return .tooShort }
+            if written != checksum.value(over: bytes, counter: value) { return .checksum }
+        }
+        guard let counter = protection.counter else { return nil }
+        guard value < counter.modulo else { return .counter }
+        let before = counters[index].value
+        counters[index].value = value
+        guard let before else { return nil }
+        if before == value {
+            counters[index].repeats = min(counters[index].repeats + 1, counter.stuckAfter)
+            return .counter
+        }
+        counters[index].repeats = 0
+        let step = value > before ? value - before : value + counter.modulo - before
+        return step <= counter.maxStep ? nil : .counter
     }
 
     private struct Tally {

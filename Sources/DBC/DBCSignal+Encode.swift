@@ -22,6 +22,23 @@ extension DBCSignal {
         return true
     }
 
+    /// The physical value nearest to `value` that the signal can carry.
+    public func nearest(_ value: Double) -> Double {
+        guard factor != 0, value.isFinite else { return offset }
+        // Beyond 53 bits a double has no single steps.
+        let bits = min(length, format == .signed ? 54 : 53)
+        let span = Double(UInt64(1) << UInt64(bits))
+        let raw = (value - offset) / factor
+        switch format {
+        case .float32, .float64: return value
+        case .unsigned: return min(max(raw.rounded(), 0), span - 1) * factor + offset
+        case .signed: return min(max(raw.rounded(), -span / 2), span / 2 - 1) * factor + offset
+        }
+    }
+
+    /// The physical value that raw bits mean.
+    public func physical(of raw: UInt64) -> Double { Double(raw) * factor + offset }
+
     /// The bits for an unscaled number.
     private func raw(of number: Double) -> UInt64? {
         switch format {

@@ -54,7 +54,7 @@ import YAMLText
         Row(text: head + absent + "cell_voltages: {signals: \"Pack.Voltage\", count: 4}\n", error: "f:7:26: cell_voltages.signals: must have one {first..last} in it, for example Cells.Cell_{1..16}", why: "no pattern"),
         Row(text: head + absent + "cell_voltages: {index: Pack.Alarm, value: Pack.Voltage, count: 401}\n", error: "f:7:64: cell_voltages.count: 401 is outside 1 … 400", why: "one too many"),
         Row(text: head + absent + "send:\n  - {id: \"0x800\", bytes: \"00\", period_ms: 1000}\n", error: "f:8:10: send[0].id: and bytes must be there, or else message; 11 bits unless extended", why: "12 bits"),
-        Row(text: head + absent + "send:\n  - {message: Pack, signals: [{signal: Alarm, value: 4}], period_ms: 1000}\n", error: "f:8:30: send[0].signals: Alarm = 4.0 cannot be put into message Pack", why: "two bits hold no 4"),
+        Row(text: head + absent + "send:\n  - {message: Pack, signals: [{signal: Alarm, value: 4}], period_ms: 1000}\n", error: "f:8:54: send[0].signals[0].value: Alarm = 4.0 cannot be put into message Pack", why: "two bits hold no 4"),
     ]
 
     @Test(arguments: rows)

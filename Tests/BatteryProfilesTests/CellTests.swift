@@ -91,9 +91,9 @@ import YAMLText
         let profile = try Shipped.profile("orion", .init(cellCount: 3))
         #expect(profile.cellCount == 3)
         var battery = ProfiledBattery(profile)
-        #expect(battery.accept(try frame(0x36, "02 81 00 00 00 81 00 00"), at: at(1)) == .used)
+        #expect(battery.accept(try frame(0x36, "02 81 00 00 00 81 00 42"), at: at(1)) == .used)
         #expect(
-            battery.accept(try frame(0x36, "03 81 00 00 00 81 00 00"), at: at(1)) == .rejected(.outOfRange),
+            battery.accept(try frame(0x36, "03 81 00 00 00 81 00 43"), at: at(1)) == .rejected(.outOfRange),
             "there is no fourth")
     }
 

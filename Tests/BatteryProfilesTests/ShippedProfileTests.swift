@@ -14,6 +14,22 @@ import Testing
         for message in profile.database.messages { #expect(message.length <= 8) }
     }
 
+    @Test func `remote and error frames with the battery's identifiers are no data`() throws {
+        var battery = ProfiledBattery(try Shipped.profile("pylontech-lv"))
+        var limits = try frame(0x351, "14 02 C0 12 C0 12 C2 01")
+        limits.kind = .remote
+        #expect(battery.accept(limits, at: at(1)) == .ignored(.remote))
+        limits.kind = .error
+        #expect(battery.accept(limits, at: at(2)) == .ignored(.errorFrame))
+        limits.kind = .data
+        limits.isExtended = true
+        #expect(battery.accept(limits, at: at(3)) == .ignored(.extendedIdentifier), "29 bits are another")
+        #expect(
+            battery.image(at: at(3)).chargeVoltageLimit.fault(at: at(3), within: .seconds(1)) == .neverSeen)
+        limits.isExtended = false
+        #expect(battery.accept(limits, at: at(4)) == .used)
+    }
+
     @Test func `Pylontech high voltage: two public frames`() throws {
         var battery = ProfiledBattery(try Shipped.profile("pylontech-hv"))
         let frames = try [
