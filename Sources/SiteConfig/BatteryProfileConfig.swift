@@ -27,7 +27,7 @@ extension BatteryProfileConfig {
 
 extension ConfigKey<[String]> {
     /// A list of at most 16 words, each of which `isAllowed`.
-    static func words(
+    public static func words(
         _ name: String, allowed: String, _ note: String, isAllowed: @escaping @Sendable (String) -> Bool
     ) -> ConfigKey {
         ConfigKey(name, allowed: allowed, .computed("none"), note) {

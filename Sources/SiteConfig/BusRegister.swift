@@ -14,21 +14,29 @@ struct BusRegister {
     private var modbusLines: [String: SerialUse] = [:]
     private var canLines: [String: String] = [:]
 
-    /// The keys `modbus`, `poll_ms` and `timeout_ms` of a unit, a meter or an I/O module.
+    /// The keys `modbus`, `poll_ms`, `timeout_ms`, `driver` and those of the load, of a unit, a meter or an
+    /// I/O module.
     mutating func modbus(
         _ reader: ConfigReader, poll: ConfigKey<Duration> = SiteKeys.Bus.poll,
-        timeout: ConfigKey<Duration> = SiteKeys.Bus.timeout
+        timeout: ConfigKey<Duration> = SiteKeys.Bus.timeout, readsRegisters: Bool = true
     ) -> ModbusConfig? {
         let poll = reader.value(poll)
         let timeout = reader.value(timeout)
+        let driver = reader.value(SiteKeys.Bus.driver)
+        let turnaround = reader.value(SiteKeys.Bus.turnaround)
+        let registers = readsRegisters ? reader.value(SiteKeys.Bus.readRegisters) : 1
         guard reader.has("modbus") else {
             reader.refuse("modbus", "is missing (required: host, or device and unit_id)")
             return nil
         }
         let address = reader.section("modbus") { self.address($0) }
-        guard let address, let poll, let timeout else { return nil }
-        return ModbusConfig(
-            endpoint: address.endpoint, unitID: address.unitID, poll: poll, timeout: timeout)
+        guard let address, let poll, let timeout, let registers else { return nil }
+        var config = ModbusConfig(
+            endpoint: address.endpoint, unitID: address.unitID, poll: poll, timeout: timeout, driver: driver)
+        if case .tcp = address.endpoint { config.turnaround = .milliseconds(2) }
+        config.turnaround = turnaround ?? config.turnaround
+        config.readRegisters = registers
+        return config
     }
 
     /// Notes that the battery read by `reader` uses `transport`.
@@ -59,7 +67,8 @@ struct BusRegister {
     }
 
     private func tcp(_ reader: ConfigReader) -> ModbusAddress? {
-        for name in ["baud", "parity", "stop_bits"] where reader.has(name) {
+        for name in ["baud", "parity", "stop_bits", "rs485", "echo", "low_latency", "gap_ms"]
+        where reader.has(name) {
             reader.refuse(name, "stands only with device (Modbus RTU)")
         }
         let host = reader.value(SiteKeys.Bus.host)
@@ -76,8 +85,10 @@ struct BusRegister {
         let parity = reader.value(SiteKeys.Bus.parity)
         let stopBits = reader.value(SiteKeys.Bus.stopBits)
         let unitID = reader.value(SiteKeys.Bus.unitIDOnSerial)
-        guard let device, let baud, let parity, let stopBits, let unitID else { return nil }
-        let line = SerialLine(baud: baud, parity: parity, stopBits: stopBits)
+        let options = lineOptions(reader)
+        guard let device, let baud, let parity, let stopBits, let unitID, let options else { return nil }
+        var line = SerialLine(baud: baud, parity: parity, stopBits: stopBits)
+        (line.isRS485, line.echoes, line.isLowLatency, line.gap) = options
         if let other = modbusLines[device], other.line != line {
             reader.refuse("device", "\(device) has other line settings in \(other.path)")
         }
@@ -86,5 +97,16 @@ struct BusRegister {
         }
         modbusLines[device] = SerialUse(line: line, path: reader.path)
         return ModbusAddress(endpoint: .serial(device: device, line: line), unitID: unitID)
+    }
+
+    private typealias LineOptions = (isRS485: Bool, echoes: Bool, isLowLatency: Bool, gap: Duration?)
+
+    private func lineOptions(_ reader: ConfigReader) -> LineOptions? {
+        let rs485 = reader.value(SiteKeys.Bus.rs485)
+        let echo = reader.value(SiteKeys.Bus.echo)
+        let lowLatency = reader.value(SiteKeys.Bus.lowLatency)
+        let gap = reader.value(SiteKeys.Bus.gap)
+        guard let rs485, let echo, let lowLatency else { return nil }
+        return (rs485, echo, lowLatency, gap)
     }
 }

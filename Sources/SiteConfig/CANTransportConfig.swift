@@ -25,6 +25,13 @@ extension CANTransportConfig: CustomStringConvertible {
         }
     }
 
+    var isSocketCAN: Bool {
+        switch self {
+        case .socketCAN: true
+        case .cannelloni, .cannelloniListen, .slcan: false
+        }
+    }
+
     /// The form in which it stands in the file.
     public var description: String {
         switch self {

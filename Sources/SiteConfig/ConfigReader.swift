@@ -72,6 +72,9 @@ public final class ConfigReader {
         report(message, path, at: position)
     }
 
+    /// Whether nothing has been found wrong so far.
+    var isClean: Bool { findings.errors.isEmpty }
+
     /// Takes over what is wrong with another file that this one names.
     func include(_ errors: ConfigErrors) { findings.errors += errors.errors }
 

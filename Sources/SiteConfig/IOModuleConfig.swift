@@ -33,6 +33,8 @@ public struct DigitalInputConfig: Sendable, Equatable {
     }
 
     public var name: Name
+    /// As on the module's terminals, from 1.
+    public var number: Int
     /// Protocol address of the discrete input (zero-based).
     public var address: UInt16
     /// The circuit is closed while nothing is wrong: an open wire is evidence. For a contactor: the auxiliary
@@ -50,6 +52,8 @@ public struct CoilConfig: Sendable, Equatable {
     }
 
     public var purpose: Purpose
+    /// As on the module's terminals, from 1.
+    public var number: Int
     /// Protocol address of the coil (zero-based).
     public var address: UInt16
 }

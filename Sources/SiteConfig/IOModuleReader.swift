@@ -5,7 +5,8 @@ enum IOModuleReader {
     private typealias Keys = SiteKeys.IOModule
 
     static func module(_ reader: ConfigReader, _ buses: inout BusRegister) -> IOModuleConfig? {
-        let modbus = buses.modbus(reader, poll: Keys.poll, timeout: Keys.timeout)
+        let modbus = buses.modbus(
+            reader, poll: Keys.poll, timeout: Keys.timeout, readsRegisters: false)
         let watchdog = reader.value(Keys.watchdog)
         let inputs = inputs(reader)
         let coils = coils(reader)
@@ -33,7 +34,8 @@ enum IOModuleReader {
             }
             guard let first, let number, let name, let isNormallyClosed else { return nil }
             return DigitalInputConfig(
-                name: name, address: UInt16(first + number - 1), isNormallyClosed: isNormallyClosed)
+                name: name, number: number, address: UInt16(first + number - 1),
+                isNormallyClosed: isNormallyClosed)
         }
         return first == nil ? nil : inputs.sorted { $0.address < $1.address }
     }
@@ -52,7 +54,7 @@ enum IOModuleReader {
                 reader.refuse("drives", "\(purpose.rawValue) is already driven by \(other)")
             }
             guard let first, let number, let purpose else { return nil }
-            return CoilConfig(purpose: purpose, address: UInt16(first + number - 1))
+            return CoilConfig(purpose: purpose, number: number, address: UInt16(first + number - 1))
         }
         return first == nil ? nil : coils.sorted { $0.address < $1.address }
     }

@@ -20,7 +20,8 @@ enum InterlockKeys {
     static let action = ConfigKey<InterlockRule.Action>.choice(
         "action", .computed("trip"), "what passing the trip limit does")
     static let reset = ConfigKey<InterlockRule.Reset>.choice(
-        "reset", .computed("operator"), "the least role that may reset")
+        "reset", .computed("operator; auto where nothing latches"),
+        "the least role that may reset; auto: the row lets go by itself")
     static let presence = ConfigKey<InterlockRule.Presence>.choice(
         "presence", .computed("required"), "whether the direction is closed until the signal was seen")
     static let group = ConfigKey.identifier(

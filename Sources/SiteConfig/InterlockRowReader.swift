@@ -11,7 +11,6 @@ struct InterlockRowReader {
         let direction = need(Keys.direction, base?.direction, reader)
         let condition = take(Keys.condition, base?.condition ?? .always, reader)
         let action = take(Keys.action, base?.action ?? .trip, reader)
-        let reset = take(Keys.reset, base?.reset ?? .operator, reader)
         let presence = take(Keys.presence, base?.presence ?? .required, reader)
         let debounce = need(Keys.debounce, base?.debounce, reader)
         let signal = signalName.flatMap { InterlockSignal.named($0) }
@@ -22,19 +21,36 @@ struct InterlockRowReader {
         let group = reader.value(Keys.group) ?? base?.group ?? "other"
         let source = reader.value(Keys.source)
         let timeSource = reader.value(Keys.timeSource)
-        guard let signal, let side, let direction, let condition, let action, let reset, let presence,
+        guard let signal, let side, let direction, let condition, let action, let presence,
             let debounce, let limits
         else { return nil }
-        let rule = InterlockRule(
+        var rule = InterlockRule(
             id: id, signal: signal.name, side: side, direction: direction, warn: limits.warn,
             derate: limits.derate, trip: limits.trip, debounce: debounce, condition: condition,
-            action: action,
-            reset: reset, presence: presence, group: group,
+            action: action, reset: .auto, presence: presence, group: group,
             processSafetyTime: time ?? base?.processSafetyTime,
             source: source ?? (limits.isChanged ? "site" : base?.source) ?? "site",
             timeSource: timeSource ?? (time != nil ? "site" : base?.timeSource) ?? "site", floor: base?.floor,
             hysteresis: limits.hysteresis)
+        guard let reset = reset(of: rule, reader) else { return nil }
+        rule.reset = reset
         return InterlockOrder.isGood(rule, signal.unit, reader) ? rule : nil
+    }
+
+    /// Who may reset `rule`; `nil` after a word was refused that its action cannot keep.
+    private func reset(of rule: InterlockRule, _ reader: ConfigReader) -> InterlockRule.Reset? {
+        guard reader.has(InterlockKeys.reset.name) else {
+            guard rule.latches else { return .auto }
+            return base.map { $0.reset == .auto ? .operator : $0.reset } ?? .operator
+        }
+        guard let reset = reader.value(InterlockKeys.reset) else { return nil }
+        guard (reset == .auto) == rule.latches else { return reset }
+        let why =
+            rule.latches
+            ? "auto is not allowed: a trip stays latched until somebody resets it (allowed: operator, service)"
+            : "\(reset.rawValue) is not allowed: without a trip nothing latches (allowed: auto)"
+        reader.refuse(InterlockKeys.reset.name, "row \(rule.id): \(why)")
+        return nil
     }
 
     /// What a table says of production: nothing where the row is not mandatory.

@@ -17,8 +17,8 @@ public struct InterlockRule: Sendable, Equatable {
         case emergencyStop = "emergency_stop"
     }
 
-    /// The least role that may reset.
-    public enum Reset: String, Sendable, CaseIterable { case `operator`, service }
+    /// The least role that may reset; `auto` where nothing latches: the row lets go by itself.
+    public enum Reset: String, Sendable, CaseIterable { case auto, `operator`, service }
 
     /// What a signal that was never seen means: the direction stays closed, or the row waits for a value.
     public enum Presence: String, Sendable, CaseIterable {
@@ -77,6 +77,9 @@ public struct InterlockRule: Sendable, Equatable {
     public var floor: Floor?
     /// How far the signal must come back from `warn`, and from the end of `derate`, before the row lets go.
     public var hysteresis = 0.0
+
+    /// Whether passing the trip limit stays on record until somebody resets it.
+    public var latches: Bool { trip != nil && action != .stop }
 
     /// Whether `value` lies farther on the dangerous side than `limit`.
     func isBeyond(_ value: Double, _ limit: Double) -> Bool {

@@ -56,7 +56,8 @@ public struct InterlockRules: Sendable, Equatable {
         }
         let law = shipped.rule(id)
         // The document is copied with its floors; they stay what they were shipped as.
-        if let floor, floor != law?.floor {
+        let denies = reader.has("mandatory") && floor == nil && law?.floor != nil
+        if denies || floor != nil && floor != law?.floor {
             reader.refuse(
                 "mandatory", "row \(id): what is mandatory and absolute is shipped; a site cannot set it")
         }

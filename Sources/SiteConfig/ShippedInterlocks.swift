@@ -76,14 +76,14 @@ extension InterlockRules {
         InterlockRule(
             id: "bms_warning", signal: "battery_warning", side: .high, direction: .both,
             warn: 1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
-            action: .trip, reset: .operator, presence: .ifSeen, group: "devices", processSafetyTime: nil,
+            action: .trip, reset: .auto, presence: .ifSeen, group: "devices", processSafetyTime: nil,
             source: "any warning bit of the BMS; it only warns",
             timeSource: "none: it only warns",
             floor: nil),
         InterlockRule(
             id: "inverter_event", signal: "inverter_event", side: .high, direction: .both,
             warn: 1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
-            action: .trip, reset: .operator, presence: .ifSeen, group: "devices", processSafetyTime: nil,
+            action: .trip, reset: .auto, presence: .ifSeen, group: "devices", processSafetyTime: nil,
             source: "any event bit of the inverter; it only warns",
             timeSource: "none: it only warns",
             floor: nil),
@@ -134,14 +134,14 @@ extension InterlockRules {
         InterlockRule(
             id: "temperature_rise", signal: "temperature_rise", side: .high, direction: .both,
             warn: 0.1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
-            action: .trip, reset: .operator, presence: .required, group: "thermal", processSafetyTime: nil,
+            action: .trip, reset: .auto, presence: .required, group: "thermal", processSafetyTime: nil,
             source: "[P] a rise alone only warns: a sensor may jump",
             timeSource: "none: it only warns",
             floor: nil),
         InterlockRule(
             id: "temperature_rise_fast", signal: "temperature_rise_fast", side: .high, direction: .both,
             warn: 1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
-            action: .trip, reset: .operator, presence: .required, group: "thermal", processSafetyTime: nil,
+            action: .trip, reset: .auto, presence: .required, group: "thermal", processSafetyTime: nil,
             source: "[V-sec] 1 K/s: GB 38031-2025; alone it only warns [P]",
             timeSource: "none: it only warns",
             floor: nil),

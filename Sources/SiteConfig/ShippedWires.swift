@@ -36,7 +36,7 @@ extension InterlockRules {
         InterlockRule(
             id: "door", signal: "door_input", side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(1000), condition: .always,
-            action: .stop, reset: .operator, presence: .required, group: "safety",
+            action: .stop, reset: .auto, presence: .required, group: "safety",
             processSafetyTime: .milliseconds(10000),
             source:
                 "[P] no power while the enclosure is open; it warns and lets go by itself",

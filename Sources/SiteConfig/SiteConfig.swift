@@ -25,6 +25,8 @@ public struct SiteConfig: Sendable, Equatable {
     public var powerSharing: PowerSharingConfig
     /// The file's path as it is written, to be taken from the configuration's own folder.
     public var schedule: String?
+    /// `nil` = the site is nobody's Modbus device.
+    public var modbusServer: ModbusServerConfig? = nil
 
     /// The units' largest powers together.
     public var ratedPower: Watts { units.reduce(.zero) { $0 + $1.maxPower } }
@@ -46,17 +48,22 @@ public struct ControlConfig: Sendable, Equatable {
     public var period: Duration
     /// How long an output holds without a fresh decision: 60 … 500 ms.
     public var outputGrace: Duration
-    /// SCHED_FIFO priority of the cycle, 1 … 90; bus threads run one below.
+    /// SCHED_FIFO priority of the cycle, 2 … 90; bus threads run one below.
     public var realtimePriority: Int
     /// The processor the cycle is bound to; `nil` = any.
     public var cpu: Int?
     /// How long every permissive must have been seen good before a unit runs.
     public var enterService: Duration
+    /// After a restart that nobody planned units enter service without a resume.
+    public var resumesAfterRestart: Bool
     /// Power asked for without any other request; positive = discharge.
     public var basePoint: Watts
     /// Most the site's asked power may change; it never delays a safety action.
     public var rampRate: WattsPerSecond
     public var leaseReversion: LeaseReversionConfig
+    public var timing: TimingLimitsConfig
+    /// Longest way to zero power at a stop, 1 … 15 s.
+    public var stopLimit = Duration.seconds(10)
 }
 
 /// The grid the site works on and its droop.
@@ -99,6 +106,14 @@ public struct SerialLine: Sendable, Equatable, Hashable {
     public var parity: Parity
     /// 1 or 2.
     public var stopBits: Int
+    /// The kernel switches the port's RS-485 driver.
+    public var isRS485 = false
+    /// Our own requests come back before the answers.
+    public var echoes = false
+    /// The driver hands received bytes over at once, where it can.
+    public var isLowLatency = true
+    /// Silence before each request where t3.5 is not enough.
+    public var gap: Duration?
 
     public init(baud: Int, parity: Parity, stopBits: Int) {
         self.baud = baud
@@ -115,6 +130,14 @@ public struct ModbusConfig: Sendable, Equatable {
     public var poll: Duration
     /// Longest wait for an answer.
     public var timeout: Duration
+    /// How long the device takes to answer; only the link's load is counted with it.
+    public var turnaround: Duration = .milliseconds(5)
+    /// Registers of one reading, at most; the same.
+    public var readRegisters = 121
+    /// The driver file as the site's file says it: from its own folder, unless absolute. `nil` = SunSpec, or
+    /// an
+    /// I/O module by the site's own words.
+    public var driver: String? = nil
 }
 
 public struct GridMeterConfig: Sendable, Equatable {
@@ -147,13 +170,18 @@ public struct BatteryConfig: Sendable, Equatable {
     /// `nil` = the built-in decoder of the Pylontech, Victron and SMA low-voltage family.
     public var profile: BatteryProfileConfig? = nil
     public var transport: CANTransportConfig
+    /// Bits per second of the bus. An slcan adapter is set to it; elsewhere the load is reckoned by it.
+    public var bitRate: UInt32 = 500_000
+    /// The kernel gives us only frames that the profile or we know.
+    public var receivesOnlyKnown = false
     /// Nominal period of the BMS's frames; staleness is judged by it.
     public var period: Duration
     /// 0.01 V (Pylontech, Victron, SMA) or 0.1 V (Sol-Ark V1.3, "CAN Hybrid V1.0", Luxpower-HV) per bit of
     /// frame 0x356.
     public var packVoltageResolution: Volts
-    /// Battery samples that repeat the one before, after which they count as none; zero = never.
-    public var frozenSamples: Int
+    /// Battery samples that repeat the one before, after which they count as none; zero = never; `nil` = as
+    /// the profile says, and only while power flows.
+    public var frozenSamples: Int?
     /// The step in which the BMS reports temperatures, in K.
     public var temperatureResolution: Celsius
 }

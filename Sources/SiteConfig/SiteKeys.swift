@@ -30,7 +30,7 @@ enum SiteKeys {
             "output_grace_ms", 60...500, "ms", .computed("5 periods, within 60 … 500"),
             "how long an output holds without a fresh decision; at least 2 periods", as: milliseconds)
         static let realtimePriority = ConfigKey.whole(
-            "realtime_priority", 1...90, "", .fixed(50),
+            "realtime_priority", 2...90, "", .fixed(50),
             "SCHED_FIFO priority of the cycle; buses run one below"
         ) { $0 }
         static let cpu = ConfigKey<Int?>(
@@ -48,6 +48,13 @@ enum SiteKeys {
         static let enterService = ConfigKey.number(
             "enter_service_s", 0...1_000, "s", .computed("300; 2 in simulation"),
             "how long all must be well before a unit runs", as: seconds)
+        static let resumeAfterRestart = ConfigKey.flag(
+            "resume_after_restart", .fixed("false"),
+            "units run again by themselves after an unplanned restart; never after the third in 10 min")
+        static let stopLimit = ConfigKey.number(
+            "stop_limit_s", 1...15, "s", .fixed(10),
+            "longest way to zero power at a stop or at SIGTERM; at SIGTERM half of it may go to the ramp",
+            as: seconds)
         static let basePoint = ConfigKey.number(
             "base_point_kw", -6_400_000...6_400_000, "kW", .fixed(0),
             "power without any other request; positive = discharge; within the units' total",
@@ -106,11 +113,32 @@ enum SiteKeys {
         ) {
             UInt8(clamping: $0)
         }
+        static let rs485 = ConfigKey<Bool>.flag(
+            "rs485", .fixed("false"), "Modbus RTU: the kernel switches the port's RS-485 driver (TIOCSRS485)")
+        static let echo = ConfigKey<Bool>.flag(
+            "echo", .fixed("false"),
+            "Modbus RTU: the adapter hears itself: requests come back before the answers")
+        static let lowLatency = ConfigKey<Bool>.flag(
+            "low_latency", .fixed("true"),
+            "Modbus RTU: received bytes are handed over at once, where the driver can")
+        static let gap = ConfigKey.number(
+            "gap_ms", 0...200, "ms", .computed("3.5 characters; 1.75 ms above 19200 bit/s"),
+            "Modbus RTU: least silence before each request"
+        ) { Duration.nanoseconds(Int64(($0 * 1e6).rounded())) }
+        static let turnaround = ConfigKey.whole(
+            "turnaround_ms", 0...5_000, "ms", .computed("5 on a serial line, 2 over TCP"),
+            "how long the device takes to answer; the line's load is counted with it", as: milliseconds)
+        static let readRegisters = ConfigKey.whole(
+            "read_registers", 1...125, "", .fixed(121),
+            "most registers of one reading, for the line's load: SunSpec 701 121, 103 43, 203 24"
+        ) { $0 }
         static let poll = ConfigKey.whole(
             "poll_ms", 10...60_000, "ms", .fixed(100), "time between two readings of the device",
             as: milliseconds)
         static let timeout = ConfigKey.whole(
             "timeout_ms", 10...10_000, "ms", .fixed(250), "longest wait for an answer", as: milliseconds)
+        static let driver = ConfigKey.path(
+            "driver", .computed("none: SunSpec"), "the device's driver file (config/drivers)")
     }
 
     enum Unit {
@@ -142,6 +170,14 @@ enum SiteKeys {
         static let transport = ConfigKey<CANTransportConfig>.text(
             "transport", allowed: CANTransportConfig.forms, .required, "how CAN frames reach us"
         ) { CANTransportConfig($0) }
+        static let bitRate = ConfigKey.oneOf(
+            "bit_rate_kbps", [100, 125, 250, 500, 1_000], "kbit/s", .fixed(500),
+            "of the bus: sets an slcan adapter, and the load is reckoned by it"
+        ) { UInt32($0) * 1_000 }
+        static let receive = ConfigKey<Bool>.text(
+            "receive", allowed: "all, known", .fixed(false), shown: "all",
+            "known = the kernel drops other identifiers: SocketCAN only, and nobody counts them"
+        ) { $0 == "known" ? true : ($0 == "all" ? false : nil) }
         static let period = ConfigKey.whole(
             "period_ms", 10...10_000, "ms", .fixed(1_000),
             "period of the BMS's frames; staleness is judged by it",
@@ -150,9 +186,10 @@ enum SiteKeys {
             "pack_voltage_resolution_v", [0.01, 0.1], "V", .fixed(0.01),
             "of frame 0x356; 0.1 for Sol-Ark V1.3, CAN Hybrid V1.0, Luxpower-HV"
         ) { Volts($0) }
-        static let frozenSamples = ConfigKey.whole(
-            "frozen_samples", 0...100_000, "", .fixed(0),
-            "so many samples in a row without any change count as none; 0 = never"
+        static let frozenSamples = ConfigKey<Int?>.whole(
+            "frozen_samples", 0...100_000, "",
+            .computed("as the profile says, else 120, while power flows"),
+            "so many samples in a row without any change count as none, also at rest; 0 = never"
         ) { $0 }
         static let profile = ConfigKey.path(
             "profile", .computed("none: built-in Pylontech low voltage"),

@@ -4,7 +4,9 @@ import Quantities
 enum SiteProtection {
     static func check(_ site: SiteConfig, _ reader: ConfigReader) {
         checkSignals(site, reader)
+        InterlockPairs.check(site.interlocks.rules, reader)
         checkTimes(site, reader)
+        checkLoads(site, reader)
         if site.mode == .production {
             checkHosts(site, reader)
             checkWires(site, reader)
@@ -43,6 +45,20 @@ enum SiteProtection {
                 "bess_units",
                 "unit \(time.unit), row \(time.rule): zero power takes up to \(milliseconds(time.total)), more than"
                     + " \(milliseconds(limit)), half of its process safety time (\(time.explanation))")
+        }
+    }
+
+    /// A link that is asked for more than it has gives stale readings for ever.
+    private static func checkLoads(_ site: SiteConfig, _ reader: ConfigReader) {
+        // What a wrong value would cost tells nobody anything.
+        guard reader.isClean else { return }
+        for load in site.busLoads where load.slack < .zero {
+            let needed = load.poll - load.slack
+            reader.refuse(
+                load.devices.first?.path.hasPrefix("grid") == true ? "grid_meter" : "bess_units",
+                "Modbus link \(load.endpoint.name): its devices need \(milliseconds(needed)) of every"
+                    + " \(milliseconds(load.poll)), slack \(milliseconds(load.slack)): poll more slowly,"
+                    + " raise the speed, or use another line (\(load.explanation))")
         }
     }
 

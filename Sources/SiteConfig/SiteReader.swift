@@ -46,12 +46,13 @@ struct SiteReader {
         }
         let sharing = Self.sharing(reader)
         let schedule = reader.value(SiteKeys.schedule)
+        let server = Self.modbusServer(reader)
         SeedSections.check(reader)
         guard let mode, let control, let grid, let paths, let interlocks, let sharing else { return nil }
         let site = SiteConfig(
             siteID: siteID ?? units.first?.campusID ?? "site", mode: mode, control: control,
             gridIntegration: grid, gridMeter: meter, units: units, paths: paths, interlocks: interlocks,
-            limits: limits, powerSharing: sharing, schedule: schedule)
+            limits: limits, powerSharing: sharing, schedule: schedule, modbusServer: server)
         SiteProtection.check(site, reader)
         Self.checkLosses(site, reader)
         return site
@@ -91,11 +92,17 @@ struct SiteReader {
             ?? period.map { min(max($0 * 5, .milliseconds(60)), .milliseconds(500)) }
         let priority = reader.value(Keys.realtimePriority)
         let cpu = reader.value(Keys.cpu)
-        let enterService = reader.value(Keys.enterService) ?? .seconds(mode == .simulation ? 2 : 300)
+        let enterService = Self.enterService(reader, mode: mode)
+        let resumes = reader.value(Keys.resumeAfterRestart)
+        let stopLimit = reader.value(Keys.stopLimit)
         let basePoint = reader.value(Keys.basePoint)
         let rampRate = reader.value(Keys.rampRate) ?? WattsPerSecond(total.value)
         let reversion = Self.reversion(reader)
-        guard let period, let grace, let priority, let cpu, let basePoint, let reversion else { return nil }
+        let timing = TimingLimitsConfig.read(reader, period: period)
+        guard let period, let grace, let priority, let cpu, let resumes, let basePoint, let reversion,
+            let stopLimit,
+            let timing
+        else { return nil }
         if grace < period * 2 {
             reader.refuse(
                 "output_grace_ms",
@@ -111,7 +118,19 @@ struct SiteReader {
         }
         return ControlConfig(
             period: period, outputGrace: grace, realtimePriority: priority, cpu: cpu,
-            enterService: enterService, basePoint: basePoint, rampRate: rampRate, leaseReversion: reversion)
+            enterService: enterService, resumesAfterRestart: resumes, basePoint: basePoint,
+            rampRate: rampRate, leaseReversion: reversion, timing: timing, stopLimit: stopLimit)
+    }
+
+    /// Good for no time at all is not seen good.
+    private static func enterService(_ reader: ConfigReader, mode: SiteConfig.Mode?) -> Duration {
+        let time = reader.value(SiteKeys.Control.enterService) ?? .seconds(mode == .simulation ? 2 : 300)
+        if mode == .production && time < .seconds(1) {
+            reader.refuse(
+                "enter_service_s",
+                "\(ConfigText.shown(time.seconds)) s is too short in mode production (allowed: 1 … 1000 s)")
+        }
+        return time
     }
 
     private static func grid(
@@ -200,20 +219,27 @@ struct SiteReader {
             buses.claim(transport, in: reader, key: "bms")
             return BatteryConfig(
                 transport: transport, period: .seconds(1), packVoltageResolution: Volts(0.01),
-                frozenSamples: 0, temperatureResolution: Celsius(1))
+                frozenSamples: nil, temperatureResolution: Celsius(1))
         }
         return reader.section("bms") { reader in
             let transport = reader.value(SiteKeys.Battery.transport)
+            let bitRate = reader.value(SiteKeys.Battery.bitRate)
+            let receivesOnlyKnown = reader.value(SiteKeys.Battery.receive)
+            if receivesOnlyKnown == true, let transport, !transport.isSocketCAN {
+                reader.refuse("receive", "known stands only with socketcan")
+            }
             let period = reader.value(SiteKeys.Battery.period)
             let resolution = reader.value(SiteKeys.Battery.packVoltageResolution)
             if let transport { buses.claim(transport, in: reader, key: "transport") }
             let frozen = reader.value(SiteKeys.Battery.frozenSamples)
             let step = reader.value(SiteKeys.Battery.temperatureResolution)
             let profile = BatteryProfileConfig(reader)
-            guard let transport, let period, let resolution, let frozen, let step else { return nil }
+            guard let transport, let bitRate, let receivesOnlyKnown, let period, let resolution, let step
+            else { return nil }
             return BatteryConfig(
-                profile: profile, transport: transport, period: period, packVoltageResolution: resolution,
-                frozenSamples: frozen, temperatureResolution: step)
+                profile: profile, transport: transport, bitRate: bitRate,
+                receivesOnlyKnown: receivesOnlyKnown, period: period, packVoltageResolution: resolution,
+                frozenSamples: frozen ?? nil, temperatureResolution: step)
         }
     }
 

@@ -17,9 +17,12 @@ extension SiteConfig {
         typealias Keys = SiteKeys
         let modbus: [any ReferenceEntry] = [
             Keys.Bus.host, Keys.Bus.port, Keys.Bus.device, Keys.Bus.baud, Keys.Bus.parity, Keys.Bus.stopBits,
-            Keys.Bus.unitIDOnTCP,
+            Keys.Bus.unitIDOnTCP, Keys.Bus.rs485, Keys.Bus.echo, Keys.Bus.lowLatency, Keys.Bus.gap,
         ]
-        let polling: [any ReferenceEntry] = [Keys.Bus.poll, Keys.Bus.timeout]
+        let polling: [any ReferenceEntry] = [
+            Keys.Bus.driver,
+            Keys.Bus.poll, Keys.Bus.timeout, Keys.Bus.turnaround, Keys.Bus.readRegisters,
+        ]
         return [
             ("", [Keys.mode, Keys.schedule]),
             (
@@ -27,6 +30,7 @@ extension SiteConfig {
                 [Keys.siteID, Keys.Limits.importLimit, Keys.Limits.exportLimit, Keys.Limits.siteLoadMax]
             ),
             ("control.", control),
+            ("modbus_server.", Keys.ModbusServer.reference),
             ("grid_integration.", grid),
             ("grid_integration.frequency_sources[].", GridSourceKeys.reference),
             ("grid_integration.supervision.", GridSupervisionKeys.reference),
@@ -39,7 +43,8 @@ extension SiteConfig {
             (
                 "bess_units[].bms.",
                 [
-                    Keys.Battery.transport, Keys.Battery.period, Keys.Battery.packVoltageResolution,
+                    Keys.Battery.transport, Keys.Battery.bitRate, Keys.Battery.receive,
+                    Keys.Battery.period, Keys.Battery.packVoltageResolution,
                     Keys.Battery.frozenSamples, Keys.Battery.temperatureResolution, Keys.Battery.profile,
                     Keys.Battery.dialects, Keys.Battery.cellCount, Keys.Battery.temperatureCount,
                     Keys.Battery.acceptWithout,
@@ -65,8 +70,10 @@ extension SiteConfig {
     private static var control: [any ReferenceEntry] {
         typealias Keys = SiteKeys.Control
         return [
-            Keys.period, Keys.outputGrace, Keys.realtimePriority, Keys.cpu, Keys.enterService, Keys.basePoint,
-            Keys.rampRate, SiteKeys.Lease.rule, SiteKeys.Lease.hold,
+            Keys.period, Keys.outputGrace, Keys.realtimePriority, Keys.cpu, Keys.enterService,
+            Keys.resumeAfterRestart, Keys.stopLimit, Keys.basePoint, Keys.rampRate, SiteKeys.Lease.rule,
+            SiteKeys.Lease.hold,
+            SiteKeys.Timing.lateness, SiteKeys.Timing.execution, SiteKeys.Timing.overruns,
         ]
     }
 
@@ -90,7 +97,8 @@ extension SiteConfig {
     private static var ioModule: [(prefix: String, keys: [any ReferenceEntry])] {
         typealias Keys = SiteKeys.IOModule
         let module: [any ReferenceEntry] = [
-            Keys.poll, Keys.timeout, Keys.inputAddress, Keys.coilAddress, Keys.watchdog,
+            Keys.poll, Keys.timeout, SiteKeys.Bus.turnaround, Keys.inputAddress, Keys.coilAddress,
+            Keys.watchdog,
         ]
         return [
             ("bess_units[].io_module.", module),

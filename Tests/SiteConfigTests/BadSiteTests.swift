@@ -16,6 +16,7 @@ import Testing
             max_power_kw: 100
             bms: {transport: "socketcan:can0"}
             modbus: {device: /dev/ttyS0, unit_id: 1}
+            poll_ms: 500
           - id: B
             campus_id: C
             capacity_kwh: 250
@@ -73,7 +74,11 @@ import Testing
             "2:22: control.period_ms: expected a value, found a mapping (allowed: 1 … 1000 ms)"),
         Row("period_ms: 20", "cpu: 1024", "2:16: control.cpu: 1024 is outside none or 0 … 1023"),
         Row("period_ms: 20", "realtime_priority: 91",
-            "2:30: control.realtime_priority: 91 is outside 1 … 90"),
+            "2:30: control.realtime_priority: 91 is outside 2 … 90"),
+        Row("period_ms: 20", "realtime_priority: 1",
+            "2:30: control.realtime_priority: 1 is outside 2 … 90"),
+        Row("period_ms: 20", "stop_limit_s: 15.5",
+            "2:25: control.stop_limit_s: 15.5 is outside 1 … 15 s"),
         Row("period_ms: 20", "enter_service_s: 1000.1",
             "2:28: control.enter_service_s: 1000.1 is outside 0 … 1000 s"),
         Row("droop_percent: 5", "droop_percent: five",
@@ -125,10 +130,10 @@ import Testing
         Row("socketcan:can0", "slcan:", transportError("slcan:")),
         Row("socketcan:can0", "can0", transportError("can0")),
         Row("modbus: {host: inverter}", "modbus: {host: inverter}\n    pack: 1\n",
-            "19:5: bess_units[1].pack: unknown key; known here: id, campus_id, capacity_kwh, "
+            "20:5: bess_units[1].pack: unknown key; known here: id, campus_id, capacity_kwh, "
                 + "max_power_kw, min_soc_percent, max_soc_percent, bms, poll_ms, timeout_ms, "
-                + "modbus, reversion_s, response_ms, contactor_open_ms, losses, reactive_power, "
-                + "io_module, contactors"),
+                + "driver, turnaround_ms, read_registers, modbus, reversion_s, response_ms, "
+                + "contactor_open_ms, losses, reactive_power, io_module, contactors"),
     ]
 
     private static func transportError(_ text: String) -> String {
@@ -166,7 +171,7 @@ import Testing
 
     // swift-format-ignore
     static let crossChecks: [Row] = [
-        Row("id: B", "id: A", "13:9: bess_units[1].id: \"A\" is already the id of bess_units[0]"),
+        Row("id: B", "id: A", "14:9: bess_units[1].id: \"A\" is already the id of bess_units[0]"),
         Row("period_ms: 20", "period_ms: 20, output_grace_ms: 59",
             "2:43: control.output_grace_ms: 59 is outside 60 … 500 ms"),
         Row("period_ms: 20", "period_ms: 40, output_grace_ms: 79",
@@ -192,19 +197,19 @@ import Testing
             "    max_power_kw: 100\n    min_soc_percent: 90\n    bms: {tr",
             "11:22: bess_units[0].min_soc_percent: must be below max_soc_percent"),
         Row("host: inverter", "host: METER",
-            "18:13: bess_units[1].modbus.unit_id: device 1 on this line is already that of "
+            "19:13: bess_units[1].modbus.unit_id: device 1 on this line is already that of "
                 + "grid_meter.modbus"),
         Row("slcan:/dev/ttyS1", "socketcan:can0",
-            "17:22: bess_units[1].bms.transport: socketcan:can0 is already used by bess_units[0].bms"),
+            "18:22: bess_units[1].bms.transport: socketcan:can0 is already used by bess_units[0].bms"),
         Row("slcan:/dev/ttyS1", "slcan:/dev/ttyS0",
-            "17:22: bess_units[1].bms.transport: /dev/ttyS0 is already the Modbus line of "
+            "18:22: bess_units[1].bms.transport: /dev/ttyS0 is already the Modbus line of "
                 + "bess_units[0].modbus"),
         Row("host: inverter", "device: /dev/ttyS1, unit_id: 9",
-            "18:22: bess_units[1].modbus.device: /dev/ttyS1 is already the CAN line of bess_units[1].bms"),
+            "19:22: bess_units[1].modbus.device: /dev/ttyS1 is already the CAN line of bess_units[1].bms"),
         Row("host: inverter", "device: /dev/ttyS0, unit_id: 9, baud: 9600",
-            "18:22: bess_units[1].modbus.device: /dev/ttyS0 has other line settings in bess_units[0].modbus"),
+            "19:22: bess_units[1].modbus.device: /dev/ttyS0 has other line settings in bess_units[0].modbus"),
         Row("host: inverter", "device: /dev/ttyS0, unit_id: 1",
-            "18:43: bess_units[1].modbus.unit_id: device 1 on this line is already that of "
+            "19:43: bess_units[1].modbus.unit_id: device 1 on this line is already that of "
                 + "bess_units[0].modbus"),
     ]
 
@@ -226,7 +231,7 @@ import Testing
                 "period_ms", with: "periods")
         #expect(
             Outcome(text).errors.map { $0.split(separator: " ")[0] } == [
-                "site.yaml:1:7:", "site.yaml:2:11:", "site.yaml:9:19:", "site.yaml:15:19:",
+                "site.yaml:1:7:", "site.yaml:2:11:", "site.yaml:9:19:", "site.yaml:16:19:",
             ])
     }
 

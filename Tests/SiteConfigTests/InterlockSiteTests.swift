@@ -110,6 +110,14 @@ import YAMLText
         ("{id: smoke, debounce_ms: 0}", "interlocks: row smoke: no unit has smoke_input"),
         ("{id: dc_voltage, signal: dc_voltage}", "(dc_voltage).side: is missing (required: high, low)"),
         ("{id: cell_overtemperature_charge, hysteresis_c: -1}", "hysteresis_c: -1 is outside 0 … 1000 c"),
+        ("{id: cell_overvoltage, reset: auto}",
+         "(cell_overvoltage).reset: row cell_overvoltage: auto is not allowed: a trip stays latched until somebody resets it"),
+        ("{id: bms_warning, reset: operator}",
+         "(bms_warning).reset: row bms_warning: operator is not allowed: without a trip nothing latches (allowed: auto)"),
+        ("{id: cell_undervoltage, warn_v: 3.8, derate_v: [3.75, 3.7], trip_v: 3.65}",
+         "row cell_overvoltage trips at 3.65 V, not above row cell_undervoltage, which trips at 3.65 V: nothing is left"),
+        ("{id: cell_overtemperature_charge, warn_c: -8, derate_c: [-7, -6], trip_c: -5}",
+         "row cell_overtemperature_charge trips at -5 °C, not above row cell_undertemperature_charge, which trips at -5 °C"),
         ("{id: dc_voltage, signal: dc_voltage, side: high, direction: both, debounce_ms: 0}",
          "row dc_voltage: has no limit (required: one of warn, derate, trip)"),
         ("{id: bms_alarm, process_safety_time_ms: 5000}",
@@ -132,6 +140,16 @@ import YAMLText
                 "site.yaml:5:3: bess_units: \"inverter\" is a name (mode production takes IPv4 addresses only)",
                 "site.yaml:5:3: bess_units: \"gateway\" is a name (mode production takes IPv4 addresses only)",
             ])
+    }
+
+    @Test func `production runs no unit that was seen good for no time at all`() {
+        for (time, isGood) in [("0", false), ("0.999", false), ("1", true)] {
+            let control = "control: {enter_service_s: \(time)}\n"
+            let errors = Outcome(Self.production + control).errors
+            #expect(errors.isEmpty == isGood, "\(errors)")
+            #expect(isGood || errors.first?.contains("enter_service_s: \(time) s is too short") == true)
+            #expect(Outcome(Self.simulation + control).errors == [])
+        }
     }
 
     /// The site with a table of its own, which is the shipped document after `change`.
@@ -158,6 +176,8 @@ import YAMLText
     // swift-format-ignore
     static let tables: [(old: String, new: String, error: String)] = [
         ("absolute_trip_v: 3.8", "absolute_trip_v: 3.9", "row cell_overvoltage: what is mandatory and absolute is shipped"),
+        ("    mandatory: true\n    absolute_trip_v: 3.8\n", "    mandatory: false\n",
+         "row cell_overvoltage: what is mandatory and absolute is shipped"),
         ("trip_v: 3.65", "trip_v: 3.85", "row cell_overvoltage is mandatory in mode production: 3.85 V is beyond"),
         ("chemistry: lfp", "chemistry: nmc", "own.yaml:19:12: chemistry: nmc is not the site's chemistry, lfp"),
         ("\nrows:\n", "\nrows: 5\nold:\n", "own.yaml:20:7: rows: expected a list, found \"5\""),

@@ -25,7 +25,7 @@ import Testing
         #expect(site.ratedPower == .kilowatts(100))
         let unit = try #require(site.units.first)
         #expect(unit.losses == nil && unit.reactivePower == .device)
-        #expect(unit.battery.frozenSamples == 0 && unit.battery.temperatureResolution == Celsius(1))
+        #expect(unit.battery.frozenSamples == nil && unit.battery.temperatureResolution == Celsius(1))
     }
 
     @Test func `every key reaches the site`() throws {

@@ -56,13 +56,13 @@ import YAMLText
         let second = Self.site.replacing(
             "modbus: {host: 10.0.0.1}",
             with: """
-                modbus: {device: /dev/ttyS0, unit_id: 1}
+                modbus: {device: /dev/ttyS0, unit_id: 1, baud: 115200}
                   - id: B
                     campus_id: C
                     capacity_kwh: 250
                     max_power_kw: 100
                     bms: {transport: "socketcan:can1"}
-                    modbus: {device: /dev/ttyS0, unit_id: 2}
+                    modbus: {device: /dev/ttyS0, unit_id: 2, baud: 115200}
                 """)
         let outcome = Outcome(second)
         let times = try #require(outcome.site, "\(outcome.errors)").timesToSafe

@@ -60,7 +60,7 @@ struct Mutator {
             + "     modbus: {host: 127.0.0.1, port: 15021, unit_id: 1}, reversion_s: 10}\n",
         "mode: hil\nsite: {id: x}\ncontrol:\n  period_ms: 20\n  cpu: none\n  base_point_kw: -3.5\n"
             + "grid_integration:\n  droop_settings:\n    deadband_hz: [49.9, 50.05]\n    droop_percent: 5.0\n"
-            + "grid_meter:\n  modbus: {device: /dev/ttyS1, baud: 9600, unit_id: 3}\n"
+            + "grid_meter:\n  modbus: {device: /dev/ttyS1, baud: 115200, unit_id: 3}\n"
             + "bess_units:\n  - id: A\n    campus_id: B\n    capacity_kwh: 10\n    max_power_kw: 10\n"
             + "    bms: {transport: \"slcan:/dev/ttyS0\"}\n    modbus: {host: h}\n",
         "mode: simulation\n"

@@ -1,0 +1,168 @@
+import Quantities
+
+/// What the devices of one Modbus link ask of its time at worst, while all of them answer; and what one
+/// that does not costs the others.
+public struct BusLoad: Sendable, Equatable {
+    /// One device's part of it.
+    public struct Device: Sendable, Equatable {
+        /// `bess_units[0]`, `bess_units[0].io_module`, `grid_meter`: what the messages name.
+        public var path: String
+        public var poll: Duration
+        /// A reading of its values, once per poll.
+        public var read: Duration
+        /// A write of its setpoint or coils, counted once per poll; zero where nothing is written.
+        public var write: Duration
+        /// The read-back of what was written, in each second.
+        public var readBack: Duration
+        /// The longest of its transactions while it answers.
+        public var transaction: Duration
+        /// Request, longest wait and answer of one transaction: how long the device can hold the line.
+        public var longest: Duration
+    }
+
+    public var endpoint: ModbusEndpoint
+    public var devices: [Device]
+    /// Of the control cycle.
+    public var period: Duration
+
+    /// The part of the link's time that is asked for; above 1 it cannot be had.
+    public var share: Double {
+        devices.reduce(0) {
+            $0 + ($1.read + $1.write).seconds / $1.poll.seconds + $1.readBack.seconds
+                / max(1, $1.poll.seconds)
+        }
+    }
+    /// The shortest poll on the link: what the slack is counted in.
+    public var poll: Duration { devices.map(\.poll).min() ?? .seconds(1) }
+    /// What is left of the shortest poll; below zero the configuration is refused.
+    public var slack: Duration { .nanoseconds(Int64((poll.seconds * (1 - share) * 1e9).rounded(.down))) }
+    /// Longest wait of a write for the one transaction in flight, while all devices answer.
+    public var writeWait: Duration { devices.map(\.transaction).max() ?? .zero }
+    /// The same where that one is never answered.
+    public var longestWriteWait: Duration { devices.map(\.longest).max() ?? .zero }
+    /// From one device's silence to everybody's next reading: its time-out, and the others' turn.
+    public var lostAnswer: Duration { devices.reduce(longestWriteWait) { $0 + $1.read + $1.write } }
+    /// How old the readings of the device that is polled fastest may be.
+    public var freshness: Duration { poll * 3 + period }
+    /// Longest time to tell every driven device of the link to be safe, one after the other, where each
+    /// takes its whole time-out; from an open line on.
+    public var safeWrite: Duration { devices.filter { $0.write > .zero }.reduce(.zero) { $0 + $1.longest } }
+}
+
+/// What one transaction costs on a link.
+public struct BusTransaction: Sendable, Equatable {
+    /// `nil` over TCP, where bytes cost nothing next to the device.
+    public var timing: SerialTiming?
+    /// Silence before each request.
+    public var gap: Duration
+    /// From the end of a request to the start of its answer.
+    public var turnaround: Duration
+
+    public init(_ device: ModbusConfig) {
+        turnaround = device.turnaround
+        switch device.endpoint {
+        case .tcp: (timing, gap) = (nil, .zero)
+        case .serial(_, let line):
+            let timing = SerialTiming(
+                baud: line.baud, hasParity: line.parity != .none, stopBits: line.stopBits)
+            self.timing = timing
+            gap = max(line.gap ?? .zero, timing.frameGap)
+        }
+    }
+
+    /// Request and answer with function code and what follows it, without address and check sum.
+    public func time(request: Int, answer: Int, waiting: Duration? = nil) -> Duration {
+        let wire = timing.map { $0.time(ofBytes: request + answer + 6) } ?? .zero
+        return gap * (timing == nil ? 0 : 2) + wire + (waiting ?? turnaround)
+    }
+
+    public func reading(registers: Int) -> Duration { time(request: 5, answer: 2 + 2 * registers) }
+    public func writing(registers: Int) -> Duration { time(request: 6 + 2 * registers, answer: 5) }
+    public func reading(bits: Int) -> Duration { time(request: 5, answer: 2 + (bits + 7) / 8) }
+    public func writing(bits: Int) -> Duration { time(request: 6 + (bits + 7) / 8, answer: 5) }
+}
+
+extension SiteConfig {
+    /// Every Modbus link, in the order of the file.
+    public var busLoads: [BusLoad] {
+        var loads: [BusLoad] = []
+        func add(_ device: ModbusConfig, _ make: (BusTransaction) -> BusLoad.Device) {
+            let made = make(BusTransaction(device))
+            if let index = loads.firstIndex(where: { $0.endpoint == device.endpoint }) {
+                loads[index].devices.append(made)
+            } else {
+                loads.append(BusLoad(endpoint: device.endpoint, devices: [made], period: control.period))
+            }
+        }
+        for (index, unit) in units.enumerated() {
+            add(unit.inverter) { Self.inverter(unit.inverter, $0, "bess_units[\(index)]") }
+            guard let module = unit.ioModule else { continue }
+            add(module.modbus) { Self.module(module, $0, "bess_units[\(index)].io_module") }
+        }
+        if let meter = gridMeter {
+            add(meter.modbus) { Self.device(meter.modbus, $0, "grid_meter", write: .zero, readBack: .zero) }
+        }
+        return loads
+    }
+
+    /// A setpoint is two registers; what stands is looked at in model 704, whole.
+    private static func inverter(
+        _ config: ModbusConfig, _ cost: BusTransaction, _ path: String
+    ) -> BusLoad.Device {
+        device(
+            config, cost, path, write: cost.writing(registers: 2), readBack: cost.reading(registers: 67))
+    }
+
+    private static func module(
+        _ module: IOModuleConfig, _ cost: BusTransaction, _ path: String
+    ) -> BusLoad.Device {
+        let write = module.coils.isEmpty ? .zero : cost.writing(bits: 64)
+        return BusLoad.Device(
+            path: path, poll: module.modbus.poll,
+            read: module.inputs.isEmpty ? .zero : cost.reading(bits: 64), write: write,
+            // Twice a second.
+            readBack: module.coils.isEmpty ? .zero : cost.reading(bits: 64) * 2,
+            transaction: max(cost.reading(bits: 64), write),
+            longest: cost.time(request: 14, answer: 10, waiting: module.modbus.timeout))
+    }
+
+    private static func device(
+        _ config: ModbusConfig, _ cost: BusTransaction, _ path: String, write: Duration, readBack: Duration
+    ) -> BusLoad.Device {
+        let answer = 2 + 2 * max(config.readRegisters, readBack > .zero ? 67 : 0)
+        let read = cost.reading(registers: config.readRegisters)
+        return BusLoad.Device(
+            path: path, poll: config.poll, read: read, write: write, readBack: readBack,
+            transaction: max(read, write, readBack),
+            longest: cost.time(request: 5, answer: answer, waiting: config.timeout))
+    }
+}
+
+extension BusLoad {
+    /// What each device needs per poll: `bess_units[0] 31 + 10 of 100 ms`.
+    public var explanation: String {
+        devices.map { device in
+            let parts = [device.read, device.write].filter { $0 > .zero }.map { BusLoad.rounded($0) }
+            return "\(device.path) \(parts.joined(separator: " + ")) of \(Int(device.poll.milliseconds)) ms"
+        }.joined(separator: ", ")
+    }
+
+    static func rounded(_ time: Duration) -> String { String(Int(time.milliseconds.rounded(.up))) }
+}
+
+extension ModbusEndpoint {
+    /// `10.0.0.5:502`, or `/dev/ttyUSB0 19200 8N1`.
+    public var name: String {
+        switch self {
+        case .tcp(let host, let port): return "\(host):\(port)"
+        case .serial(let device, let line):
+            let parity =
+                switch line.parity {
+                case .none: "N"
+                case .even: "E"
+                case .odd: "O"
+                }
+            return "\(device) \(line.baud) 8\(parity)\(line.stopBits)"
+        }
+    }
+}
