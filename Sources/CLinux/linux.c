@@ -1,13 +1,20 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
+#include <alloca.h>
 #include <fcntl.h>
+#include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 int ballast_set_thread_affinity(int cpu) {
@@ -23,6 +30,40 @@ uint64_t ballast_realtime_priority_limit(void) {
     struct rlimit limit = {0, 0};
     getrlimit(RLIMIT_RTPRIO, &limit);
     return limit.rlim_cur;
+}
+
+uint64_t ballast_memory_lock_limit(void) {
+    struct rlimit limit = {0, 0};
+    getrlimit(RLIMIT_MEMLOCK, &limit);
+    return limit.rlim_cur;
+}
+
+int ballast_processor_count(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+__attribute__((noinline)) void ballast_touch_stack(size_t bytes) {
+    volatile char *place = alloca(bytes);
+    for (size_t at = 0; at < bytes; at += 4096) place[at] = 0;
+}
+
+void ballast_keep_heap(size_t bytes) {
+    mallopt(M_TRIM_THRESHOLD, -1);
+    /* Or the piece would be mapped apart, and unmapped again. */
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    char *place = malloc(bytes);
+    if (place) memset(place, 0, bytes);
+    /* Through a barrier, or the compiler leaves all of it out. */
+    __asm__ volatile("" : : "r"(place) : "memory");
+    free(place);
+}
+
+int ballast_clock_state(int64_t *maximum_error_us) {
+    struct timex state = {.modes = 0};
+    int result = adjtimex(&state);
+    *maximum_error_us = state.maxerror;
+    return result < 0 ? -1 : !(state.status & STA_UNSYNC);
 }
 
 int32_t ballast_gettid(void) { return (int32_t)syscall(SYS_gettid); }
@@ -55,4 +96,12 @@ int ballast_peer_credentials(int socket, uint32_t *uid, uint32_t *gid, int32_t *
 
 int ballast_spawn_change_directory(void *actions, const char *path) {
     return posix_spawn_file_actions_addchdir_np(actions, path);
+}
+
+int ballast_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+int ballast_wait_readable(int fd, int64_t nanoseconds) {
+    struct pollfd entry = {fd, POLLIN, 0};
+    struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    return ppoll(&entry, 1, &time, NULL);
 }

@@ -1,8 +1,13 @@
 #pragma once
+#include <linux/serial.h>
 #include <modbus.h>
 #include <stdint.h>
-/* Swift does not import the EMB* macros (arithmetic over an enum). */
-static const int32_t ballast_EMBXILFUN = EMBXILFUN;
-static const int32_t ballast_EMBXGTAR = EMBXGTAR;
-static const int32_t ballast_EMBBADCRC = EMBBADCRC;
-static const int32_t ballast_EMBBADSLAVE = EMBBADSLAVE;
+#include <sys/ioctl.h>
+/* Swift does not import variadic functions; the request numbers are macros. */
+static inline int ballast_set_rs485(int fd, struct serial_rs485 *settings) { return ioctl(fd, TIOCSRS485, settings); }
+static inline int ballast_get_serial(int fd, struct serial_struct *settings) { return ioctl(fd, TIOCGSERIAL, settings); }
+static inline int ballast_set_serial(int fd, struct serial_struct *settings) { return ioctl(fd, TIOCSSERIAL, settings); }
+/* Macros, in newer headers by other macros. */
+static const uint32_t ballast_rs485_enabled = SER_RS485_ENABLED;
+static const uint32_t ballast_rs485_rts_on_send = SER_RS485_RTS_ON_SEND;
+static const int32_t ballast_low_latency = ASYNC_LOW_LATENCY;

@@ -17,6 +17,15 @@ extension MonotonicTime {
     }
 }
 
+/// The clock that also runs while the machine is suspended: only to notice that it was.
+public enum BootClock {
+    public static func now() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+}
+
 /// Wall time, for people and for records; never for control.
 public enum WallClock {
     /// Milliseconds since 1970-01-01 00:00 UTC.
@@ -24,6 +33,13 @@ public enum WallClock {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// The same in nanoseconds.
+    public static func nowNanoseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
     /// `2019-08-09T15:52:33.500Z`.

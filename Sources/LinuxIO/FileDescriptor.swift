@@ -55,3 +55,13 @@ public struct FileDescriptor: ~Copyable, Sendable {
         return poll(&entry, 1, CInt(clamping: max(0, milliseconds))) > 0
     }
 }
+
+extension Optional where Wrapped == FileDescriptor {
+    /// Optional chaining would consume the descriptor.
+    public var openNumber: CInt? {
+        switch self {
+        case .some(let descriptor): descriptor.number
+        case .none: nil
+        }
+    }
+}

@@ -2,9 +2,9 @@
 /// them.
 /// `@unchecked Sendable`: filled by one thread, then handed to one other, which alone uses it.
 public final class FixedList<Element: ~Copyable & Sendable>: @unchecked Sendable {
-    public private(set) var count = 0
+    public internal(set) var count = 0
     private let capacity: Int
-    private let elements: UnsafeMutablePointer<Element>
+    @usableFromInline let elements: UnsafeMutablePointer<Element>
 
     public init(capacity: Int) {
         self.capacity = capacity
@@ -24,7 +24,7 @@ public final class FixedList<Element: ~Copyable & Sendable>: @unchecked Sendable
     }
 
     /// The element's place; only for the thread that the list was handed to.
-    public subscript(index: Int) -> UnsafeMutablePointer<Element> {
+    @inlinable public subscript(index: Int) -> UnsafeMutablePointer<Element> {
         precondition(index >= 0 && index < count)
         return elements + index
     }

@@ -49,6 +49,23 @@ public final class Histogram: @unchecked Sendable {
         (0..<Self.bucketCount).reduce(0) { $0 + buckets[$1].load(ordering: .relaxed) }
     }
 
+    /// How many records were longer than `nanoseconds`, up to the width of a bucket; a record in its
+    /// bucket is not counted.
+    public func count(above nanoseconds: Int64) -> UInt64 {
+        let first = Self.index(of: UInt64(max(0, nanoseconds))) + 1
+        guard first < Self.bucketCount else { return 0 }
+        return (first..<Self.bucketCount).reduce(0) { $0 + buckets[$1].load(ordering: .relaxed) }
+    }
+
+    /// The records by steps: those longer than the step before and no longer than `upTo`, in nanoseconds;
+    /// only where there are some.
+    public var steps: [(upTo: Int64, count: UInt64)] {
+        (0..<Self.bucketCount).compactMap { index in
+            let count = buckets[index].load(ordering: .relaxed)
+            return count > 0 ? (Self.upperBound(of: index), count) : nil
+        }
+    }
+
     private static func index(of value: UInt64) -> Int {
         guard value >= 16 else { return Int(value) }
         let exponent = 63 - value.leadingZeroBitCount

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+import Quantities
 
 /// One line for the journal: a text for people and fields for machines.
 public struct LogRecord: Sendable {
@@ -104,6 +105,10 @@ public enum ServiceManager {
     /// Everything is up. `status` is one line for `systemctl status`.
     public static func ready(status: String) { _ = sd_notify(0, "READY=1\nSTATUS=\(status)") }
     public static func status(_ status: String) { _ = sd_notify(0, "STATUS=\(status)") }
+    /// The configuration is being read anew; `ready` ends it.
+    public static func reloading() {
+        _ = sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.now().nanoseconds / 1_000)")
+    }
     public static func feedWatchdog() { _ = sd_notify(0, "WATCHDOG=1") }
     public static func stopping() { _ = sd_notify(0, "STOPPING=1") }
 

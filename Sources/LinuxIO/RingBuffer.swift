@@ -3,13 +3,18 @@ import Synchronization
 /// A bounded queue from one writer thread to one reader thread; neither ever waits. What finds no room is
 /// counted, never dropped in silence.
 ///
+/// *Memory order.* The writer fills a slot and then releases it with the count of written ones; the reader
+/// acquires that count before it reads the slot. The other way the reader releases a slot with the count of
+/// taken ones, and the writer acquires that count before it fills the slot again. Each end reads its own
+/// count relaxed, since nobody else writes it; the count of refused ones is only ever looked at.
+///
 /// `@unchecked Sendable`: a slot belongs to the writer or to the reader, as the two atomic counters say.
 public final class RingBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-    private let slots: UnsafeMutablePointer<Element>
-    private let capacity: UInt64
-    private let written = Atomic<UInt64>(0)
-    private let taken = Atomic<UInt64>(0)
-    private let refused = Atomic<UInt64>(0)
+    @usableFromInline let slots: UnsafeMutablePointer<Element>
+    @usableFromInline let capacity: UInt64
+    @usableFromInline let written = Atomic<UInt64>(0)
+    @usableFromInline let taken = Atomic<UInt64>(0)
+    @usableFromInline let refused = Atomic<UInt64>(0)
 
     public init(capacity: Int, filler: Element) {
         precondition(capacity > 0)
@@ -21,7 +26,7 @@ public final class RingBuffer<Element: BitwiseCopyable & Sendable>: @unchecked S
     deinit { slots.deallocate() }
 
     /// Writer only. `false` where the queue is full; `lost` counts it.
-    @discardableResult
+    @discardableResult @inlinable
     public func push(_ element: Element) -> Bool {
         let position = written.load(ordering: .relaxed)
         guard position &- taken.load(ordering: .acquiring) < capacity else {
@@ -34,7 +39,7 @@ public final class RingBuffer<Element: BitwiseCopyable & Sendable>: @unchecked S
     }
 
     /// Reader only.
-    public func pop() -> Element? {
+    @inlinable public func pop() -> Element? {
         let position = taken.load(ordering: .relaxed)
         guard position < written.load(ordering: .acquiring) else { return nil }
         let element = slots[Int(position % capacity)]

@@ -1,17 +1,20 @@
 import Glibc
 
-/// The signals that end the process, taken by one thread in its own time.
+/// The signals that end the process or tell it to read its configuration anew, taken by one thread in its own
+/// time.
 public struct SignalInbox: Sendable {
     private var set = sigset_t()
 
     /// Blocks SIGTERM and SIGINT in the calling thread and in those it starts later. To be made
     /// first.
-    public init() {
+    ///
+    /// - Parameter reloads: SIGHUP comes too; otherwise it is ignored.
+    public init(reloads: Bool = false) {
         sigemptyset(&set)
-        for signal in [SIGTERM, SIGINT] { sigaddset(&set, signal) }
+        for signal in [SIGTERM, SIGINT] + (reloads ? [SIGHUP] : []) { sigaddset(&set, signal) }
         pthread_sigmask(SIG_BLOCK, &set, nil)
         // A terminal that closes, or a peer that is gone, is no reason to end.
-        signal(SIGHUP, SIG_IGN)
+        if !reloads { signal(SIGHUP, SIG_IGN) }
         signal(SIGPIPE, SIG_IGN)
     }
 

@@ -19,6 +19,9 @@ public struct SystemError: Error, Equatable, CustomStringConvertible {
         a.code == b.code && a.call.description == b.call.description
     }
 
+    /// Of a connection: no process listens there. Every other failure leaves that open.
+    public var isNobodyThere: Bool { code == ENOENT || code == ECONNREFUSED }
+
     /// For example `connect: Connection refused`.
     public var description: String { "\(call): \(String(cString: strerror(code)))" }
 }

@@ -9,11 +9,34 @@ public struct LatchRecord: Sendable, Equatable {
         public var trips: UInt64
         /// Number of the interlock that came first; `nil` where none stands.
         public var firstOut: UInt8?
+        /// What keeps the unit from starting by itself, one bit each.
+        public var hold: UInt8
 
-        public init(unit: String, trips: UInt64, firstOut: UInt8?) {
+        public init(unit: String, trips: UInt64, firstOut: UInt8?, hold: UInt8 = 0) {
             self.unit = unit
             self.trips = trips
             self.firstOut = firstOut
+            self.hold = hold
+        }
+    }
+
+    /// When a trip came and what was measured then.
+    public struct Detail: Sendable, Equatable {
+        public var unit: String
+        /// Number of the interlock.
+        public var interlock: UInt8
+        /// Wall time, ISO 8601 in UTC.
+        public var at: String
+        /// In the signal's own unit; `nil` where there is none.
+        public var value: Double?
+        public var limit: Double?
+
+        public init(unit: String, interlock: UInt8, at: String, value: Double?, limit: Double?) {
+            self.unit = unit
+            self.interlock = interlock
+            self.at = at
+            self.value = value
+            self.limit = limit
         }
     }
 
@@ -34,6 +57,8 @@ public struct LatchRecord: Sendable, Equatable {
     }
 
     public var entries: [Entry]
+    /// Of the latched trips, in the order in which they came.
+    public var details: [Detail]
     public var absences: [Absence]
     /// Somebody has taken the site out of service, and nobody has let it run again.
     public var isStopped: Bool
@@ -49,15 +74,25 @@ public struct LatchRecord: Sendable, Equatable {
     /// Where the record lies in a state folder.
     public static func path(in directory: String) -> String { directory + "/latches" }
 
-    private static let heading = "ballast latches 1"
+    private static let heading = "ballast latches 2"
+    /// Without holds and details; a unit with a trip is held all the same.
+    private static let formerHeading = "ballast latches 1"
     private static let stoppedLine = "site stopped"
+    /// 64 units with every trip there is, and their details.
+    private static let longest = 1 << 20
 
     /// One line for each unit and a checksum: a person can read it, a half-written one is found out.
     public var bytes: [UInt8] {
         var text = Self.heading + "\n" + (isStopped ? Self.stoppedLine + "\n" : "")
         for entry in entries {
             let first = entry.firstOut.map { String($0) } ?? "-"
-            text += "unit \(entry.unit) trips \(String(entry.trips, radix: 16)) first \(first)\n"
+            text += "unit \(entry.unit) trips \(String(entry.trips, radix: 16)) first \(first)"
+            text += " hold \(String(entry.hold, radix: 16))\n"
+        }
+        for detail in details {
+            let value = detail.value.map { String($0) } ?? "-"
+            let limit = detail.limit.map { String($0) } ?? "-"
+            text += "trip \(detail.unit) \(detail.interlock) at \(detail.at) value \(value) limit \(limit)\n"
         }
         for absence in absences {
             text += "absent \(absence.unit) \(absence.kind.rawValue) until \(absence.end)\n"
@@ -68,7 +103,7 @@ public struct LatchRecord: Sendable, Equatable {
     public static func read(_ path: String) -> Finding {
         let bytes: [UInt8]?
         do throws(SystemError) {
-            bytes = try DurableFile.read(path, limit: 65_536)
+            bytes = try DurableFile.read(path, limit: Self.longest)
         } catch {
             return .unreadable("\(path): \(error)")
         }
@@ -79,8 +114,11 @@ public struct LatchRecord: Sendable, Equatable {
         return .read(record)
     }
 
-    public init(entries: [Entry], isStopped: Bool = false, absences: [Absence] = []) {
+    public init(
+        entries: [Entry], isStopped: Bool = false, absences: [Absence] = [], details: [Detail] = []
+    ) {
         self.entries = entries
+        self.details = details
         self.absences = absences
         self.isStopped = isStopped
     }
@@ -88,16 +126,23 @@ public struct LatchRecord: Sendable, Equatable {
     public init?(bytes: [UInt8]) {
         var lines = String(decoding: bytes, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count >= 3, lines.removeLast().isEmpty, lines[0] == Self.heading else { return nil }
+        guard lines.count >= 3, lines.removeLast().isEmpty,
+            lines[0] == Self.heading || lines[0] == Self.formerHeading
+        else { return nil }
         let checksum = lines.removeLast()
         let text = lines.joined(separator: "\n") + "\n"
         guard checksum == "checksum \(Self.checksum(text))" else { return nil }
         entries = []
+        details = []
         absences = []
         isStopped = lines.count > 1 && lines[1] == Self.stoppedLine
         for line in lines.dropFirst(isStopped ? 2 : 1) {
             if let absence = Absence(line: line) {
                 absences.append(absence)
+                continue
+            }
+            if let detail = Detail(line: line) {
+                details.append(detail)
                 continue
             }
             guard let entry = Entry(line: line) else { return nil }
@@ -106,7 +151,7 @@ public struct LatchRecord: Sendable, Equatable {
     }
 
     /// FNV-1a: enough to find a torn or edited file; it is no seal against people.
-    private static func checksum(_ text: String) -> String {
+    static func checksum(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return String(hash, radix: 16)
@@ -126,12 +171,34 @@ extension LatchRecord.Absence {
 extension LatchRecord.Entry {
     fileprivate init?(line: Substring) {
         let words = line.split(separator: " ")
-        guard words.count == 6, words[0] == "unit", words[2] == "trips", words[4] == "first",
-            let trips = UInt64(words[3], radix: 16)
+        guard words.count == 6 || words.count == 8, words[0] == "unit", words[2] == "trips",
+            words[4] == "first", let trips = UInt64(words[3], radix: 16)
         else { return nil }
+        if words.count == 8 {
+            guard words[6] == "hold", let hold = UInt8(words[7], radix: 16) else { return nil }
+            self.hold = hold
+        } else {
+            hold = 0
+        }
         unit = String(words[1])
         self.trips = trips
         firstOut = UInt8(words[5])
         guard words[5] == "-" || firstOut != nil else { return nil }
+    }
+}
+
+extension LatchRecord.Detail {
+    fileprivate init?(line: Substring) {
+        let words = line.split(separator: " ")
+        guard words.count == 9, words[0] == "trip", words[3] == "at", words[5] == "value",
+            words[7] == "limit", let interlock = UInt8(words[2])
+        else { return nil }
+        func number(_ word: Substring) -> Double?? {
+            if word == "-" { return .some(nil) }
+            return Double(word).flatMap { $0.isFinite ? .some($0) : nil }
+        }
+        guard let value = number(words[6]), let limit = number(words[8]) else { return nil }
+        self.init(
+            unit: String(words[1]), interlock: interlock, at: String(words[4]), value: value, limit: limit)
     }
 }

@@ -77,6 +77,19 @@ struct SpoolDirectory {
     var syncedPath: String { path + "/synced" }
     var deliveredPath: String { path + "/delivered" }
 
+    /// Makes the delivery mark where there is none: the link writes it as a member of our group, and can make
+    /// no file here.
+    func letGroupDeliver() throws(SystemError) {
+        let number = open(deliveredPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o660)
+        if number < 0 {
+            if errno == EEXIST { return }
+            throw SystemError.last("open")
+        }
+        let descriptor = FileDescriptor(owning: number)
+        // Whatever the process's mask is.
+        if fchmod(descriptor.number, 0o660) < 0 { throw SystemError.last("fchmod") }
+    }
+
     /// Makes a new or renamed or removed name durable.
     func sync() throws(SystemError) {
         let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

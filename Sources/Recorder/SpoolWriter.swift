@@ -91,6 +91,7 @@ public final class SpoolWriter {
             let restored = try SpoolRecovery.epoch(in: directory, segments: names)
             epoch = restored.epoch
             syncedMark = try SpoolFile(path: directory.syncedPath, flags: O_RDWR | O_CREAT)
+            try directory.letGroupDeliver()
             if restored.isReported { reports.append(.streamRestored(epoch)) }
             try recover(&names)
         } catch { throw .system(error) }

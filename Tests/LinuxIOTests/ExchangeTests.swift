@@ -1,3 +1,4 @@
+import Glibc
 import LinuxIO
 import Quantities
 import Synchronization
@@ -36,6 +37,39 @@ import Testing
         }
         thread.join()
         #expect(torn == 0 && older == 0 && last == count)
+    }
+
+    /// Counts turns without ordering anything: only the exchange itself may order the value.
+    private final class Turns: Sendable {
+        private let taken = Atomic<UInt64>(0)
+        var count: UInt64 { taken.load(ordering: .relaxed) }
+        func take() { taken.add(1, ordering: .relaxed) }
+    }
+
+    /// Each value crosses from thread to thread at once, so that ThreadSanitizer sees every crossing: with an
+    /// exchange that orders too little `hil/sanitize thread` ends here.
+    @Test func `a triple buffer orders each value by its exchange alone`() throws {
+        let count: UInt64 = 20_000
+        let buffer = TripleBuffer(Octet(0))
+        let turns = Turns()
+        let handover = Handover(buffer.writer())
+        let thread = try SystemThread(name: "writer") {
+            guard var writer = handover.take() else { return }
+            for word in 1...count {
+                writer.publish(Octet(word))
+                while turns.count < word { sched_yield() }
+            }
+        }
+        var reader = buffer.reader()
+        var wrong = 0
+        for word in 1...count {
+            while !reader.update() { sched_yield() }
+            let octet = reader.latest.pointee
+            if !octet.isWhole || octet.words[0] != word { wrong += 1 }
+            turns.take()
+        }
+        thread.join()
+        #expect(wrong == 0)
     }
 
     @Test func `a triple buffer's reader is told once of each newest value`() {

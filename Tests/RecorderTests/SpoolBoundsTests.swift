@@ -62,6 +62,20 @@ import Testing
         }
     }
 
+    @Test func `lets its group write the delivery mark and nothing else`() throws {
+        let writer = try SpoolWriter(directory: scratch.path)
+        try fill(writer, 1)
+        func mode(_ path: String) throws -> mode_t {
+            var status = stat()
+            try #require(stat(path, &status) == 0, "\(path)")
+            return status.st_mode & 0o777
+        }
+        #expect(try mode(scratch.path + "/delivered") == 0o660)
+        for path in scratch.segmentPaths() + [scratch.path + "/stream", scratch.path + "/synced"] {
+            #expect(try mode(path) & 0o022 == 0, "\(path)")
+        }
+    }
+
     @Test func `is written by one process only`() throws {
         let writer = try SpoolWriter(directory: scratch.path)
         #expect(throws: SpoolError.inUse(directory: scratch.path)) {

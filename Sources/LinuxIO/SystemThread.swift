@@ -1,0 +1,38 @@
+import CLinux
+import Glibc
+
+/// A thread of the operating system: no Swift concurrency stands between it and the scheduler.
+public final class SystemThread: Sendable {
+    private let handle: pthread_t
+
+    private final class Body {
+        let run: () -> Void
+        init(_ run: @escaping () -> Void) { self.run = run }
+    }
+
+    /// Starts `body` on a thread called `name` (at most 15 bytes are kept). It takes over what it captures.
+    public init(name: String, _ body: sending @escaping () -> Void) throws(SystemError) {
+        var thread = pthread_t()
+        let shortName = String(name.prefix(15))
+        let context = Unmanaged.passRetained(
+            Body {
+                _ = ballast_set_thread_name(shortName)
+                body()
+            })
+        let code = pthread_create(
+            &thread, nil,
+            { pointer in
+                guard let pointer else { return nil }
+                Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().run()
+                return nil
+            }, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            throw SystemError("pthread_create", code: code)
+        }
+        handle = thread
+    }
+
+    /// Waits until the thread has ended; once.
+    public func join() { pthread_join(handle, nil) }
+}
