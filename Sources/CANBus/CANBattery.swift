@@ -1,5 +1,6 @@
 import BatteryProfiles
 import DeviceCodecs
+import LinuxIO
 import Plant
 import Quantities
 
@@ -29,6 +30,16 @@ public enum CANBattery: Sendable {
         }
     }
 
+    /// All frames that concern it, its own and ours; what a receive filter lets through.
+    public var identifiers: [CANIdentifier] {
+        let own: [CANIdentifier] =
+            switch self {
+            case .pylontech: PylontechLowVoltage.identifiers.map { CANIdentifier($0) }
+            case .profile(let battery): battery.identifiers
+            }
+        return own + sends.map { CANIdentifier($0.frame) }.filter { !own.contains($0) }
+    }
+
     /// Frames that keep it awake and tell it what it may do.
     var sends: [ProfileSend] {
         switch self {
@@ -43,13 +54,22 @@ public enum CANBattery: Sendable {
 struct SendSchedule: Sendable {
     private let sends: [ProfileSend]
     private var next: [MonotonicTime]
+    /// How often each was sent.
+    private var counts: [UInt64]
 
     init(_ sends: [ProfileSend]) {
         self.sends = sends
         next = [MonotonicTime](repeating: MonotonicTime(nanoseconds: 0), count: sends.count)
+        counts = [UInt64](repeating: 0, count: sends.count)
     }
 
     var count: Int { sends.count }
+
+    /// Whether we send frames of this identity.
+    func contains(_ identifier: CANIdentifier) -> Bool {
+        for send in sends where CANIdentifier(send.frame) == identifier { return true }
+        return false
+    }
 
     /// Begins anew: all are due.
     mutating func restart(at now: MonotonicTime) {
@@ -71,6 +91,9 @@ struct SendSchedule: Sendable {
         next[index] = next[index] + send.period
         // Missed by a whole period or more: no burst.
         if next[index] <= now { next[index] = now + send.period }
-        return send.isDue(actuation, at: now) ? send.frame : nil
+        guard send.isDue(actuation, at: now) else { return nil }
+        counts[index] &+= 1
+        return send.frame(
+            actuation, at: now, wallSeconds: WallClock.nowMilliseconds() / 1_000, count: counts[index] &- 1)
     }
 }

@@ -1,45 +1,38 @@
 import DeviceCodecs
 import LinuxIO
-import Quantities
 
-/// Something worth a line in the log, as a fixed-size record; the composition root makes the line.
-public struct CANBusReport: Sendable, BitwiseCopyable {
-    public enum Event: Sendable, BitwiseCopyable {
-        case linkUp
-        case linkDown(CANError)
-        /// A frame of ours with a field that cannot be true.
-        case rejectedFrame(identifier: UInt32, PylontechLowVoltage.Rejection)
-        /// A frame of somebody else.
-        case unknownFrame(identifier: UInt32, isExtended: Bool)
-        /// Bytes that belonged to no frame.
-        case garbage(bytes: UInt64)
-        /// The CAN controller's own report; the class is SocketCAN's `CAN_ERR_…` bits.
-        case busError(class: UInt32)
-        case keepAliveNotSent(CANError)
-        case refusedPeer
-    }
+public typealias CANBusReport = BusReport<CANBusEvent>
 
-    public var event: Event
-    public var time: MonotonicTime
-    /// Events of this kind since the last record of it, this one included.
-    public var count: UInt64
+/// What happens on a CAN bus.
+public enum CANBusEvent: BusEvent {
+    case linkUp
+    case linkDown(CANError)
+    /// A frame of ours with a field that cannot be true.
+    case rejectedFrame(identifier: UInt32, PylontechLowVoltage.Rejection)
+    /// A frame of somebody else.
+    case unknownFrame(identifier: UInt32, isExtended: Bool)
+    /// Bytes that belonged to no frame.
+    case garbage(bytes: UInt64)
+    /// The CAN controller's own report; the class is SocketCAN's `CAN_ERR_…` bits.
+    case busError(class: UInt32)
+    case keepAliveNotSent(CANError)
+    case refusedPeer
+    /// The CAN controller's state, and its counters as they were said last (TEC, REC).
+    case state(from: CANBusState, to: CANBusState, transmitErrors: UInt8, receiveErrors: UInt8)
+    /// Nothing of ours has left for a second.
+    case transmitStalled
+    case transmitResumed
+    /// A frame came with an identifier that only we send.
+    case identifierConflict(identifier: UInt32, isExtended: Bool)
+    /// Frames that the kernel had no room for.
+    case framesDropped(UInt64)
+    /// In thousandths of what the bus carries.
+    case loadHigh(UInt32)
+    case loadNormal(UInt32)
 
-    public init(event: Event, time: MonotonicTime, count: UInt64) {
-        self.event = event
-        self.time = time
-        self.count = count
-    }
+    public static var filler: CANBusEvent { .linkUp }
 
-    /// Fills a `RingBuffer` of reports.
-    public static var filler: CANBusReport {
-        CANBusReport(event: .linkUp, time: MonotonicTime(nanoseconds: 0), count: 0)
-    }
-}
-
-extension CANBusReport.Event {
-    static let kindCount = 8
-
-    var kind: Int {
+    public var kind: Int {
         switch self {
         case .linkUp: 0
         case .linkDown: 1
@@ -49,37 +42,13 @@ extension CANBusReport.Event {
         case .busError: 5
         case .keepAliveNotSent: 6
         case .refusedPeer: 7
+        case .state: 8
+        case .transmitStalled: 9
+        case .transmitResumed: 10
+        case .identifierConflict: 11
+        case .framesDropped: 12
+        case .loadHigh: 13
+        case .loadNormal: 14
         }
-    }
-}
-
-/// Lets at most a few reports of each kind through per second and counts the others.
-struct CANBusReporter: Sendable {
-    private static let perSecond: UInt64 = 3
-
-    private struct Window: Sendable, BitwiseCopyable {
-        var end = MonotonicTime(nanoseconds: 0)
-        var passed: UInt64 = 0
-        var held: UInt64 = 0
-    }
-
-    private let queue: RingBuffer<CANBusReport>
-    private var windows = InlineArray<8, Window>(repeating: Window())
-
-    init(_ queue: RingBuffer<CANBusReport>) { self.queue = queue }
-
-    mutating func report(_ event: CANBusReport.Event, at now: MonotonicTime) {
-        var window = windows[event.kind]
-        if now >= window.end {
-            window.end = now + .seconds(1)
-            window.passed = 0
-        }
-        window.held &+= 1
-        if window.passed < Self.perSecond {
-            // What the queue refuses stays counted and goes with the next one.
-            if queue.push(CANBusReport(event: event, time: now, count: window.held)) { window.held = 0 }
-            window.passed += 1
-        }
-        windows[event.kind] = window
     }
 }

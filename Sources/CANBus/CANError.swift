@@ -11,6 +11,10 @@ public enum CANError: Error, Equatable, Sendable, BitwiseCopyable {
     case noKernelSupport
     case noSuchInterface
     case interfaceDown
+    /// Another program reads this tty.
+    case inUse
+    /// Not one that slcan adapters agree on.
+    case unusableBitRate
     /// The host is neither a numeric address nor `localhost`.
     case hostNotNumeric
     case connectTimedOut
@@ -24,7 +28,7 @@ public enum CANError: Error, Equatable, Sendable, BitwiseCopyable {
     case notUp
     /// The transmit queue is full; the frame is not sent, the link stands.
     case full
-    /// slcan has no error frames; the frame is not sent.
+    /// An error frame, or CAN FD on a link without it; the frame is not sent.
     case notExpressible
     case system(Call, errno: CInt)
 
@@ -32,7 +36,8 @@ public enum CANError: Error, Equatable, Sendable, BitwiseCopyable {
     public var endsSession: Bool {
         switch self {
         case .notUp, .full, .notExpressible: false
-        case .noKernelSupport, .noSuchInterface, .interfaceDown, .hostNotNumeric, .connectTimedOut,
+        case .noKernelSupport, .noSuchInterface, .interfaceDown, .inUse, .unusableBitRate, .hostNotNumeric,
+            .connectTimedOut,
             .greetingTimedOut, .stalled, .peerClosed, .desynchronised, .system:
             true
         }
@@ -47,6 +52,8 @@ public enum CANError: Error, Equatable, Sendable, BitwiseCopyable {
         case .noKernelSupport: "this kernel has no AF_CAN (CONFIG_CAN)"
         case .noSuchInterface: "there is no such network interface"
         case .interfaceDown: "the interface is down; see 'ballastctl can up'"
+        case .inUse: "another program reads this device"
+        case .unusableBitRate: "slcan adapters know 100, 125, 250, 500 and 1000 kbit/s"
         case .hostNotNumeric: "the host must be a numeric address or localhost"
         case .connectTimedOut: "no answer to the connection attempt within 1 s"
         case .greetingTimedOut: "the peer did not greet within 1 s"
@@ -57,7 +64,7 @@ public enum CANError: Error, Equatable, Sendable, BitwiseCopyable {
         case .desynchronised(.length): "garbage in the stream (length)"
         case .notUp: "the link is not up"
         case .full: "the transmit queue is full"
-        case .notExpressible: "slcan cannot carry an error frame"
+        case .notExpressible: "the link cannot carry this frame"
         case .system(let call, let code): "\(call): \(String(cString: strerror(code)))"
         }
     }

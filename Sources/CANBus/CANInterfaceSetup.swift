@@ -49,6 +49,16 @@ public enum CANInterfaceSetup {
         try check(can_do_start(interface), interface, .start)
     }
 
+    /// Takes `interface` out of bus-off; its bit rate stays.
+    public static func restart(_ interface: String) throws(Failure) {
+        guard isSupported() else { throw .noKernelSupport }
+        guard if_nametoindex(interface) != 0 else { throw .noSuchInterface(interface) }
+        // Some drivers know no restart, and none while they do it themselves: down and up does it for all.
+        if can_do_restart(interface) == 0 { return }
+        try check(can_do_stop(interface), interface, .stop)
+        try check(can_do_start(interface), interface, .start)
+    }
+
     private static func check(
         _ result: CInt, _ interface: String, _ step: Failure.Step
     ) throws(Failure) {

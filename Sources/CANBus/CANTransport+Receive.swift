@@ -4,6 +4,14 @@ import LinuxIO
 import Quantities
 
 extension CANTransport {
+    /// As `receiveArrivals`, where it does not matter when a frame came.
+    @discardableResult
+    public mutating func receive(
+        timeout: Duration, _ body: (CANFrame) -> Void
+    ) throws(CANError) -> Int {
+        try receiveArrivals(timeout: timeout) { body($0.frame) }
+    }
+
     /// Waits in the kernel for at most `timeout`, hands over the frames that came, and moves the link on
     /// (connect, accept, greet).
     ///
@@ -11,14 +19,15 @@ extension CANTransport {
     /// - Throws: what ended the link. A listener (`isBroken` false) has dropped its peer and accepts the next
     ///   one.
     @discardableResult
-    public mutating func receive(
-        timeout: Duration, _ body: (CANFrame) -> Void
+    public mutating func receiveArrivals(
+        timeout: Duration, _ body: (CANArrival) -> Void
     ) throws(CANError) -> Int {
         if isBroken { throw .notUp }
         do throws(CANError) {
             let ready = try wait(timeout)
             if ready.listener { try acceptPeer() }
             if ready.output { try flushOrConnect() }
+            if !ready.input { clock.noteEmpty(at: MonotonicTime.now()) }
             let count = ready.input ? try read(body) : 0
             try checkPatience(hadInput: ready.input)
             return count
@@ -99,7 +108,7 @@ extension CANTransport {
     private mutating func flushOrConnect() throws(CANError) {
         guard isConnecting else { return try flush() }
         guard let number = descriptor.openNumber else { return }
-        let code = TCPSocket.connectionError(number)
+        let code = NetworkSocket.connectionError(number)
         guard code == 0 else { throw .system(.connect, errno: code) }
         try greet()
     }
@@ -111,22 +120,47 @@ extension CANTransport {
         try transmit(CannelloniEncoder.greeting)
     }
 
-    private mutating func read(_ body: (CANFrame) -> Void) throws(CANError) -> Int {
+    private mutating func read(_ body: (CANArrival) -> Void) throws(CANError) -> Int {
         guard let number = descriptor.openNumber else { return 0 }
-        lastInput = MonotonicTime.now()
+        let now = MonotonicTime.now()
+        lastInput = now
         switch framing {
-        case .socketCAN: return try readFrames(number, body)
-        case .cannelloni, .slcanComputer, .slcanAdapter: return try readBytes(number, body)
+        case .socketCAN: return try readFrames(number, now, body)
+        case .cannelloni, .slcanComputer, .slcanAdapter:
+            let time = clock.time(now: now, limit: Self.absence)
+            return try readBytes(number) { body(CANArrival($0, at: time)) }
         }
     }
 
-    private func readFrames(_ number: CInt, _ body: (CANFrame) -> Void) throws(CANError) -> Int {
-        var frames = 0
-        while frames < Self.frameLimit, let frame = try CANSocket.receive(number) {
-            body(frame)
-            frames += 1
+    private mutating func readFrames(
+        _ number: CInt, _ now: MonotonicTime, _ body: (CANArrival) -> Void
+    ) throws(CANError) -> Int {
+        let wall = WallClock.nowNanoseconds()
+        for count in 0..<Self.frameLimit {
+            guard let received = try CANSocket.receive(number) else {
+                clock.noteEmpty(at: now)
+                return count
+            }
+            noteDrops(received.messages.drops)
+            guard let frame = received.frame else {
+                unusableFrames &+= 1
+                continue
+            }
+            let time =
+                received.messages.arrival.map { clock.time(ofStamp: $0, wall: wall, now: now) }
+                ?? clock.time(now: now, limit: Self.absence)
+            body(
+                CANArrival(
+                    frame, at: time, isLocal: received.isLocal,
+                    hardwareNanoseconds: received.messages.hardware))
         }
-        return frames
+        return Self.frameLimit
+    }
+
+    private mutating func noteDrops(_ drops: UInt32?) {
+        guard let drops else { return }
+        droppedFrames &+= UInt64(drops &- lastDrops)
+        lastDrops = drops
     }
 
     private mutating func readBytes(_ number: CInt, _ body: (CANFrame) -> Void) throws(CANError) -> Int {
@@ -136,7 +170,10 @@ extension CANTransport {
             if count == 0 { throw .peerClosed }
             guard count > 0 else {
                 let code = errno
-                if code == EAGAIN || code == EINTR { break }
+                if code == EAGAIN || code == EINTR {
+                    clock.noteEmpty(at: lastInput)
+                    break
+                }
                 throw .system(.read, errno: code)
             }
             for index in 0..<count {
@@ -145,7 +182,10 @@ extension CANTransport {
                     framing == .cannelloni ? try accept(cannelloni: byte, body) : accept(slcan: byte, body)
                 if isFrame { frames += 1 }
             }
-            if count < Self.readSize { break }
+            if count < Self.readSize {
+                clock.noteEmpty(at: lastInput)
+                break
+            }
         }
         return frames
     }
@@ -161,9 +201,6 @@ extension CANTransport {
         case .frame(let frame):
             body(frame)
             return true
-        case .skippedFlexibleDataRate:
-            skippedFrames &+= 1
-            return false
         case .desynchronised(let fault): throw .desynchronised(fault)
         }
     }

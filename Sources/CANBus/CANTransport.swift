@@ -25,8 +25,13 @@ public struct CANTransport: ~Copyable, Sendable {
     static let readSize = 2_048
     static let readLimit = 4
     static let frameLimit = 256
+    /// A thread that was away for longer does not know when what waits has come.
+    static let absence = Duration.milliseconds(100)
 
     let framing: Framing
+    let settings: CANLinkSettings
+    /// The interface behind a SocketCAN link.
+    let interface: CANInterface?
     var state: State
     var descriptor: FileDescriptor?
     let listener: FileDescriptor?
@@ -36,13 +41,18 @@ public struct CANTransport: ~Copyable, Sendable {
     /// What the kernel did not take yet of the frame sent last.
     var unsent = CANWireBytes()
     var lastInput = MonotonicTime(nanoseconds: 0)
+    var clock = CANArrivalClock(emptied: MonotonicTime.now())
+    /// The kernel's count of lost frames, as it was said last.
+    var lastDrops: UInt32 = 0
     /// As an slcan adapter: the computer has opened the channel.
     var isChannelOpen = false
     /// Garbage of decoders that are gone.
     var garbageBefore: UInt64 = 0
 
-    /// CAN FD frames that went by unread.
-    public internal(set) var skippedFrames: UInt64 = 0
+    /// Frames that came and found no room in the socket's queue, because nobody read it in time.
+    public internal(set) var droppedFrames: UInt64 = 0
+    /// What the kernel delivered and is no frame.
+    public internal(set) var unusableFrames: UInt64 = 0
     /// Peers turned away because one was there already.
     public internal(set) var refusedPeers: UInt64 = 0
     /// Times the slcan adapter refused what we asked (BEL).
@@ -51,18 +61,27 @@ public struct CANTransport: ~Copyable, Sendable {
     public internal(set) var isBroken = false
 
     /// Begins to open `address`.
-    public static func open(_ address: CANAddress) throws(CANError) -> CANTransport {
+    public static func open(
+        _ address: CANAddress, _ settings: CANLinkSettings = CANLinkSettings()
+    ) throws(CANError) -> CANTransport {
         switch address {
         case .socketCAN(let interface):
-            return CANTransport(.socketCAN, .up, try CANSocket.open(interface))
+            return CANTransport(
+                .socketCAN, .up, try CANSocket.open(interface, settings), settings,
+                interface: CANInterface(interface))
         case .cannelloni(let host, let port):
             let limit = MonotonicTime.now() + patience
-            return CANTransport(.cannelloni, .connecting(until: limit), try TCPSocket.connect(host, port))
+            let socket = try TCPSocket.connect(host, port)
+            return CANTransport(.cannelloni, .connecting(until: limit), socket, settings)
         case .cannelloniListen(let host, let port):
-            return CANTransport(.cannelloni, .listening, nil, listener: try TCPSocket.listen(host, port))
+            let socket = try TCPSocket.listen(host, port)
+            return CANTransport(.cannelloni, .listening, nil, settings, listener: socket)
         case .slcan(let device):
-            var transport = CANTransport(.slcanComputer, .up, try SerialPort.open(device))
-            try transport.openChannel()
+            guard let rate = SLCANEncoder.BitRate(bitsPerSecond: settings.rates.nominal) else {
+                throw .unusableBitRate
+            }
+            var transport = CANTransport(.slcanComputer, .up, try SerialPort.open(device), settings)
+            try transport.openChannel(rate)
             return transport
         }
     }
@@ -77,9 +96,12 @@ public struct CANTransport: ~Copyable, Sendable {
 
     init(
         _ framing: Framing, _ state: State, _ descriptor: consuming FileDescriptor?,
-        listener: consuming FileDescriptor? = nil
+        _ settings: CANLinkSettings = CANLinkSettings(), listener: consuming FileDescriptor? = nil,
+        interface: CANInterface? = nil
     ) {
         self.framing = framing
+        self.settings = settings
+        self.interface = interface
         self.state = state
         self.descriptor = descriptor
         self.listener = listener
@@ -108,18 +130,21 @@ public struct CANTransport: ~Copyable, Sendable {
     /// The port a `cannelloniListen` address with port 0 got.
     public var localPort: UInt16? {
         guard let number = listener.openNumber else { return nil }
-        return TCPSocket.localPort(number)
+        return NetworkSocket.localPort(number)
     }
 
-    private mutating func openChannel() throws(CANError) {
+    /// Whether the interface has a carrier, which it loses in bus-off; `nil` where nobody tells.
+    public var hasCarrier: Bool? { interface?.hasCarrier }
+
+    private mutating func openChannel(_ rate: SLCANEncoder.BitRate) throws(CANError) {
         try transmit(SLCANEncoder.close)
-        try transmit(SLCANEncoder.bitRate(.kilobits500))
-        try transmit(SLCANEncoder.open)
+        try transmit(SLCANEncoder.bitRate(rate))
+        try transmit(settings.isListenOnly ? SLCANEncoder.listenOnly : SLCANEncoder.open)
     }
 
     /// Sends one frame, or refuses it whole: nothing is queued beyond what the kernel takes.
     public mutating func send(_ frame: CANFrame) throws(CANError) {
-        guard isUp, let number = descriptor.openNumber else { throw .notUp }
+        guard isUp, !settings.isListenOnly, let number = descriptor.openNumber else { throw .notUp }
         do throws(CANError) {
             switch framing {
             case .socketCAN: try CANSocket.send(frame, number)
@@ -176,19 +201,11 @@ public struct CANTransport: ~Copyable, Sendable {
         isChannelOpen = false
         guard listener != nil else {
             isBroken = true
+            // The device may be opened again before this link is gone.
+            if let number = descriptor.openNumber { flock(number, LOCK_UN) }
             return
         }
         descriptor = nil
         state = .listening
-    }
-}
-
-extension Optional where Wrapped == FileDescriptor {
-    /// Optional chaining would consume the descriptor.
-    var openNumber: CInt? {
-        switch self {
-        case .some(let descriptor): descriptor.number
-        case .none: nil
-        }
     }
 }

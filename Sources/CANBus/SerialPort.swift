@@ -9,6 +9,10 @@ enum SerialPort {
         let number = Glibc.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0 else { throw CANError.last(.open) }
         let descriptor = FileDescriptor(owning: number)
+        // Two readers of one line would each get half of every frame.
+        guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+            throw errno == EWOULDBLOCK ? CANError.inUse : CANError.last(.open)
+        }
         try makeRaw(number)
         tcflush(number, TCIOFLUSH)
         return descriptor

@@ -37,10 +37,10 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
     private var stream: PhasorStream
     private var framer = PhasorFramer()
     private var images: TripleBufferWriter<PhasorImage>
-    private var reporter: PhasorBusReporter
+    private var reporter: ReportGate<PhasorBusEvent>
     private var descriptor: FileDescriptor?
     private var phase = Phase.open
-    private var backOff = PhasorBackOff()
+    private var backOff = BackOff()
     private var nextAsk = MonotonicTime(nanoseconds: 0)
     private var lastSample = MonotonicTime(nanoseconds: 0)
     private var lastInput = MonotonicTime(nanoseconds: 0)
@@ -59,7 +59,7 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
         self.stream = PhasorStream(settings: stream)
         self.images = images
         self.status = status
-        reporter = PhasorBusReporter(report)
+        reporter = ReportGate<PhasorBusEvent>(report)
     }
 
     /// Goes round until `stop` is raised, then asks for no more data and closes; returns within 100 ms of it.
@@ -110,7 +110,7 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
         guard now < end else { throw .connectTimedOut }
         let wait = min(limit, end - now)
         guard Self.poll(number, POLLOUT, wait) else { return }
-        let code = PhasorSocket.connectionError(number)
+        let code = NetworkSocket.connectionError(number)
         guard code == 0 else { throw .system(.connect, errno: code) }
         PhasorSocket.sendAtOnce(number)
         begin(MonotonicTime.now())
@@ -199,14 +199,14 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
     }
 
     private mutating func takeFrames() {
-        // Two owners of the same bytes at once are one too many: the framer works on a copy of the stream.
-        var stream = stream
-        var outcomes: [PhasorStream.Outcome] = []
-        while let outcome = framer.next({ stream.accept($0, at: MonotonicTime.now()) }) {
-            outcomes.append(outcome)
-        }
-        self.stream = stream
-        for outcome in outcomes { note(outcome) }
+        while let outcome = Self.take(from: &framer, by: &stream) { note(outcome) }
+    }
+
+    /// Apart, so that both are changed in place: a copy of either would allocate with each frame.
+    private static func take(
+        from framer: inout PhasorFramer, by stream: inout PhasorStream
+    ) -> PhasorStream.Outcome? {
+        framer.next { stream.accept($0, at: MonotonicTime.now()) }
     }
 
     private mutating func note(_ outcome: PhasorStream.Outcome) {
@@ -268,31 +268,5 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
         var entry = pollfd(fd: number, events: Int16(events), revents: 0)
         let milliseconds = CInt(clamping: max(0, limit.nanoseconds / 1_000_000))
         return Glibc.poll(&entry, 1, milliseconds) > 0
-    }
-}
-
-/// When to try again: 0.1 s, doubling to 5 s, and back to 0.1 s once a sample has come.
-struct PhasorBackOff: Sendable {
-    static let first = Duration.milliseconds(100)
-    static let longest = Duration.seconds(5)
-
-    private var delay = PhasorBackOff.first
-    private(set) var next = MonotonicTime(nanoseconds: 0)
-
-    mutating func schedule(after now: MonotonicTime) {
-        next = now + delay
-        delay = min(delay * 2, Self.longest)
-    }
-
-    mutating func reset() { delay = Self.first }
-}
-
-extension Optional where Wrapped == FileDescriptor {
-    /// Optional chaining would consume the descriptor.
-    var openNumber: CInt? {
-        switch self {
-        case .some(let descriptor): descriptor.number
-        case .none: nil
-        }
     }
 }

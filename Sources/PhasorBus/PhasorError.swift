@@ -24,6 +24,4 @@ public enum PhasorError: Error, Equatable, Sendable, BitwiseCopyable {
         case .system(let call, let code): "\(call): \(String(cString: strerror(code)))"
         }
     }
-
-    static func last(_ call: Call) -> PhasorError { .system(call, errno: errno) }
 }

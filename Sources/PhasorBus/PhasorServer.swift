@@ -36,7 +36,7 @@ public struct PhasorServer: ~Copyable, Sendable {
     }
 
     /// The port it got, where it was asked for port 0.
-    public var port: UInt16 { PhasorSocket.localPort(listener.number) ?? 0 }
+    public var port: UInt16 { NetworkSocket.localPort(listener.number) ?? 0 }
 
     /// Serves commands until `end`.
     public mutating func serve(until end: MonotonicTime) {
@@ -79,7 +79,7 @@ public struct PhasorServer: ~Copyable, Sendable {
 
     private mutating func acceptClient() {
         // A peer that left again needs no answer.
-        guard let descriptor = try? PhasorSocket.accept(listener.number) else { return }
+        guard let descriptor = try? NetworkSocket.accept(listener.number) else { return }
         guard sessions.count < Self.clientLimit else { return }
         PhasorSocket.sendAtOnce(descriptor.number)
         sessions.append(Session(client: Client(descriptor)))

@@ -24,6 +24,15 @@ struct RawPeer: ~Copyable {
         }
     }
 
+    /// - Returns: how many bytes the kernel has taken; never waits.
+    func push(_ bytes: ArraySlice<UInt8>) -> Int {
+        max(
+            0,
+            bytes.withUnsafeBytes {
+                Glibc.send(socket.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            })
+    }
+
     /// All that has come so far; never waits.
     mutating func take() -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -189,31 +198,6 @@ struct RawPeer: ~Copyable {
         #expect(throws: CANError.system(.open, errno: ENOENT)) {
             _ = try CANTransport.open(.slcan(device: "/dev/no-such-adapter"))
         }
-    }
-
-    @Test func `a flood of reports is thinned out and counted`() {
-        let queue = RingBuffer<CANBusReport>(capacity: 64, filler: .filler)
-        var reporter = CANBusReporter(queue)
-        let start = MonotonicTime(nanoseconds: 0)
-        for _ in 0..<1_000 { reporter.report(.unknownFrame(identifier: 1, isExtended: false), at: start) }
-        reporter.report(.linkUp, at: start)
-        reporter.report(.unknownFrame(identifier: 2, isExtended: false), at: start + .seconds(1))
-        var counts: [UInt64] = []
-        while let report = queue.pop() { counts.append(report.count) }
-        #expect(counts == [1, 1, 1, 1, 998])
-    }
-
-    @Test func `back-off doubles to its bound and starts again after a used frame`() {
-        var backOff = BackOff()
-        let now = MonotonicTime(nanoseconds: 0)
-        let delays = (0..<8).map { _ in
-            backOff.schedule(after: now)
-            return (backOff.next - now).milliseconds
-        }
-        #expect(delays == [100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
-        backOff.reset()
-        backOff.schedule(after: now)
-        #expect(backOff.next - now == .milliseconds(100))
     }
 
     @Test func `a raised flag ends the thread's work`() {

@@ -3,7 +3,8 @@ import LinuxIO
 import Quantities
 import Testing
 
-/// A Python script of `Tests/Peers` as a separate process; ended when it goes out of scope.
+/// A Python script of `Tests/Peers`, or another program, as a separate process; ended when it goes out of
+/// scope.
 final class Peer {
     private let process = Process()
     private let input = Pipe()
@@ -11,13 +12,24 @@ final class Peer {
     private var received: [UInt8] = []
     private var isAtEnd = false
 
-    init(_ script: String, _ arguments: [String] = []) throws {
+    convenience init(_ script: String, _ arguments: [String] = []) throws {
         let interpreter = try #require(
             ProcessInfo.processInfo.environment["BALLAST_PYTHON"],
             "BALLAST_PYTHON is not set: run hil/test, which installs the peers")
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        process.executableURL = URL(fileURLWithPath: interpreter)
-        process.arguments = ["-u", tests.appendingPathComponent("Peers/\(script)").path] + arguments
+        let path = tests.appendingPathComponent("Peers/\(script)").path
+        try self.init(program: interpreter, ["-u", path] + arguments)
+    }
+
+    /// One of ours, as it was built beside these tests.
+    convenience init(built program: String, _ arguments: [String]) throws {
+        let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        try self.init(program: folder.appending(path: program).path, arguments)
+    }
+
+    private init(program: String, _ arguments: [String]) throws {
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
         process.standardInput = input
         process.standardOutput = output
         // A peer that dies shows itself in a failed write.
