@@ -9,10 +9,13 @@ public struct ModbusDeviceSettings: Sendable, Equatable {
     public var unitID: UInt8
     /// Nominal time between two readings of the device's values.
     public var poll: Duration
+    /// Longest wait for its answer, at most the link's; `nil` = the link's.
+    public var timeout: Duration?
 
-    public init(unitID: UInt8, poll: Duration) {
+    public init(unitID: UInt8, poll: Duration, timeout: Duration? = nil) {
         self.unitID = unitID
         self.poll = poll
+        self.timeout = timeout
     }
 }
 
@@ -21,6 +24,14 @@ enum ModbusTask: Int, CaseIterable {
     /// Of an I/O module: its discrete inputs, and its coils as they stand.
     case inputs, coils
     case scan, scale, measurement, dcVoltage, readBack, rating, identity, reactive
+
+    /// What the cycle waits for: read just before it begins. The rest is done where there is time.
+    var isValue: Bool {
+        switch self {
+        case .inputs, .measurement, .dcVoltage: true
+        case .coils, .scan, .scale, .readBack, .rating, .identity, .reactive: false
+        }
+    }
 }
 
 /// Where a device's values are, after the scan.
@@ -29,8 +40,13 @@ struct ModbusDevicePlan {
     var rating: (place: SunSpecModelPlace, kind: SunSpecRating)?
     /// Where the measurement does not carry it.
     var dcVoltage: (place: SunSpecModelPlace, kind: SunSpecDCVoltage)?
+    /// 704, which also holds reactive power.
     var controls: SunSpecModelPlace?
+    /// What active power is asked for by.
+    var power: (place: SunSpecModelPlace, model: SunSpecPowerControl.Model)?
     var common: SunSpecModelPlace?
+    /// 715 `ControllerHb`, else 802 `CtrlHb`: one more each second.
+    var heartbeat: ModbusHeartbeat?
 
     init(_ map: SunSpecMap, isMeter: Bool) {
         let der = map.first { $0 == 701 ? SunSpecMeasurement.der : nil }
@@ -49,14 +65,26 @@ struct ModbusDevicePlan {
         controls = map.first(704).flatMap {
             Int($0.length) + 2 > SunSpecSetpointControl.scaleOffset ? $0 : nil
         }
+        power =
+            controls.map { ($0, .acControls) }
+            ?? map.first(124).flatMap {
+                Int($0.length) + 2 >= SunSpecStorageControl.registerCount ? ($0, .storage) : nil
+            }
         common = map.first(1)
+        if let place = map.first(715), place.length >= 5 {
+            heartbeat = ModbusHeartbeat(
+                address: place.start &+ 5, isLong: true, isLowWordFirst: false, interval: .seconds(1))
+        } else if let place = map.first(802), place.length >= 18 {
+            heartbeat = ModbusHeartbeat(
+                address: place.start &+ 19, isLong: false, isLowWordFirst: false, interval: .seconds(1))
+        }
     }
 }
 
 /// What we have told a device to do.
 struct ModbusControlState {
     let place: SunSpecModelPlace
-    let encoding: SunSpecSetpointControl
+    let encoding: SunSpecPowerControl
     /// The value that stands in the device as far as we know; `nil` before the block was written and enabled.
     var written: Int32?
     var writtenAt = MonotonicTime(nanoseconds: 0)
@@ -77,7 +105,7 @@ struct ModbusReactiveState {
 /// The state of one device; lives on the link's thread.
 final class ModbusDevice {
     enum Role {
-        case inverter(reversion: Duration, readsDCVoltage: Bool)
+        case inverter(reversion: Duration, readsDCVoltage: Bool, acceptsUnprovenReversion: Bool)
         case meter(SunSpecMeterSign)
         case module(ModbusIOMap)
     }
@@ -98,19 +126,28 @@ final class ModbusDevice {
     /// A base address was passed over because no answer came: the marker may be there all the same.
     var isScanDoubtful = false
     var plan: ModbusDevicePlan?
+    /// What the last complete scan found; it stays while the device is looked at anew.
+    var models: [SunSpecModelPlace] = []
     var control: ModbusControlState?
     var coils = ModbusCoilState()
+    /// Of an inverter.
+    let silence = ModbusSilence()
+    /// A device without SunSpec.
+    var driver: ModbusDriver?
+    var heartbeat: ModbusHeartbeat?
+    /// What the last read-back of a driver's device showed.
+    var found = Watts.zero
     var reactive: ModbusReactiveState?
     var rating: Watts?
     /// Adjacent readings differ in length, so that a late answer to one never fits the next.
     var isLongRead = false
-    private var due: [MonotonicTime?]
-
-    private(set) var failures = 0
-    private(set) var isSilent = false
-    private var backOff = Duration.seconds(1)
-    private var probes = 0
-    private(set) var notBefore = MonotonicTime(nanoseconds: 0)
+    /// Made anew when the link's thread starts.
+    var timetable: ModbusTimetable
+    let status: ModbusDeviceStatus
+    /// Its last request.
+    var askedAt = MonotonicTime(nanoseconds: 0)
+    /// Kinds of bad answers that were reported, by `ModbusMismatch`; each once until the device is back.
+    var toldMismatches: UInt16 = 0
     /// Earliest next report of a kind that can repeat.
     var nextExceptionReport = MonotonicTime(nanoseconds: 0)
     var nextOverrideReport = MonotonicTime(nanoseconds: 0)
@@ -121,27 +158,36 @@ final class ModbusDevice {
 
     init(
         _ settings: ModbusDeviceSettings, reversion: Duration, readsDCVoltage: Bool,
+        acceptsUnprovenReversion: Bool, driver: RegisterMap?,
         reactive: SunSpecReactiveControl.Setting?,
         setpoints: consuming TripleBufferReader<Actuation>,
         images: consuming TripleBufferWriter<InverterImage>
     ) {
         self.settings = settings
-        role = .inverter(reversion: reversion, readsDCVoltage: readsDCVoltage)
+        role = .inverter(
+            reversion: reversion, readsDCVoltage: readsDCVoltage,
+            acceptsUnprovenReversion: acceptsUnprovenReversion)
         reactiveSetting = reactive
         self.setpoints = consume setpoints
         inverterImages = consume images
-        due = Self.firstTasks(role, at: MonotonicTime(nanoseconds: 0))
+        self.driver = driver.map { ModbusDriver($0) }
+        if driver != nil { scan = nil }
+        status = ModbusDeviceStatus(unit: settings.unitID)
+        timetable = ModbusTimetable(settings, role, hasDriver: driver != nil)
     }
 
     init(
-        _ settings: ModbusDeviceSettings, sign: SunSpecMeterSign,
+        _ settings: ModbusDeviceSettings, sign: SunSpecMeterSign, driver: RegisterMap?,
         images: consuming TripleBufferWriter<GridImage>
     ) {
         self.settings = settings
         role = .meter(sign)
         reactiveSetting = nil
         gridImages = consume images
-        due = Self.firstTasks(role, at: MonotonicTime(nanoseconds: 0))
+        self.driver = driver.map { ModbusDriver($0) }
+        if driver != nil { scan = nil }
+        status = ModbusDeviceStatus(unit: settings.unitID)
+        timetable = ModbusTimetable(settings, role, hasDriver: driver != nil)
     }
 
     init(
@@ -155,17 +201,8 @@ final class ModbusDevice {
         scan = nil
         setpoints = consume actuations
         inputImages = consume images
-        due = Self.firstTasks(role, at: MonotonicTime(nanoseconds: 0))
-    }
-
-    /// A module needs no scan.
-    private static func firstTasks(_ role: Role, at time: MonotonicTime) -> [MonotonicTime?] {
-        ModbusTask.allCases.map { task in
-            switch (role, task) {
-            case (.module, .inputs), (.module, .coils), (.inverter, .scan), (.meter, .scan): time
-            case (.module, _), (.inverter, _), (.meter, _): nil
-            }
-        }
+        status = ModbusDeviceStatus(unit: settings.unitID)
+        timetable = ModbusTimetable(settings, role)
     }
 
     var isMeter: Bool {
@@ -201,6 +238,8 @@ final class ModbusDevice {
         inputImages?.publish(inputImage)
     }
 
+    func publishStatus() { status.store(timetable) }
+
     /// Says that the device cannot give what is needed of it.
     func publishNotImplemented(at now: MonotonicTime) {
         let block = SunSpecBlock(UnsafeBufferPointer(start: nil, count: 0), length: 0)
@@ -213,36 +252,48 @@ final class ModbusDevice {
 
     // MARK: Schedule
 
-    /// The task that is due longest, if any is due at `now`.
-    func nextTask(at now: MonotonicTime) -> (task: ModbusTask, due: MonotonicTime)? {
-        guard now >= notBefore else { return nil }
-        var best: (task: ModbusTask, due: MonotonicTime)?
-        for task in ModbusTask.allCases {
-            guard let time = due[task.rawValue], time <= now else { continue }
-            if best.map({ time < $0.due }) ?? true { best = (task, time) }
-        }
-        return best
-    }
+    func setDue(_ task: ModbusTask, _ time: MonotonicTime?) { timetable.setDue(task, time) }
 
-    func setDue(_ task: ModbusTask, _ time: MonotonicTime?) { due[task.rawValue] = time }
-
-    /// Puts a repeated task one interval on, in step with its earlier times where it is not more than one
-    /// behind.
     func repeatTask(_ task: ModbusTask, every interval: Duration, at now: MonotonicTime) {
-        let next = (due[task.rawValue] ?? now) + interval
-        due[task.rawValue] = next + interval < now ? now + interval : next
+        timetable.repeatTask(task, every: interval, at: now)
     }
 
     /// What we knew of the device no longer counts: scan it, before anything else.
     func forget(at time: MonotonicTime) {
-        due = Self.firstTasks(role, at: time)
+        timetable.restart(at: time)
         forgetWritten()
         if case .module = role { return }
+        control = nil
+        heartbeat = nil
+        if driver != nil { return }
         scan = SunSpecScan()
         isScanDoubtful = false
         plan = nil
-        control = nil
         reactive = nil
+    }
+
+    /// The device may have been restarted or exchanged meanwhile. Where its models lie is kept, but one
+    /// look at them comes before anything is written, and then everything is: a walk along the chain would
+    /// leave an inverter undriven for seconds.
+    func suspend(at time: MonotonicTime) {
+        guard let plan, let first = firstLook else { return forget(at: time) }
+        timetable.clear()
+        forgetWritten()
+        control = nil
+        heartbeat = nil
+        reactive = nil
+        timetable.setDue(first, time)
+        if plan.rating != nil, !isMeter { timetable.setDue(.rating, time) }
+        if plan.common != nil { timetable.setDue(.identity, time) }
+    }
+
+    /// The task that shows whether the map is still the same.
+    private var firstLook: ModbusTask? {
+        switch role {
+        case .inverter: plan?.power == nil ? nil : .scale
+        case .meter: plan?.measurement == nil ? nil : .measurement
+        case .module: nil
+        }
     }
 
     /// What stands in the device is not known any more: it is written anew.
@@ -253,31 +304,48 @@ final class ModbusDevice {
 
     // MARK: Health
 
-    /// Answer time-out for the next request: short for most probes of a silent device that shares its line.
-    func timeout(_ full: Duration, isShared: Bool) -> Duration {
-        isSilent && isShared && probes % 4 != 3 ? min(full, .milliseconds(100)) : full
-    }
+    var notBefore: MonotonicTime { timetable.notBefore }
+    var failures: Int { timetable.failures }
+    var isSilent: Bool { timetable.health == .silent }
 
     /// - Returns: whether the device had been silent.
-    func answered() -> Bool {
-        let wasSilent = isSilent
-        failures = 0
-        isSilent = false
-        backOff = .seconds(1)
-        notBefore = MonotonicTime(nanoseconds: 0)
-        return wasSilent
+    func answered(in turnaround: Duration) -> Bool {
+        timetable.pace.answered(in: turnaround)
+        let isBack = timetable.answered()
+        if isBack { toldMismatches = 0 }
+        return isBack
     }
 
+    /// - Parameter quiet: it gets no request for so long.
     /// - Returns: whether the device has become silent by this failure.
-    func failed(at now: MonotonicTime) -> Bool {
-        failures += 1
-        guard failures >= 3 else { return false }
-        let becameSilent = !isSilent
-        isSilent = true
-        probes += 1
-        notBefore = now + backOff
-        backOff = min(backOff * 2, .seconds(10))
-        if plan != nil { forget(at: now) }
+    func failed(at now: MonotonicTime, quiet: Duration) -> Bool {
+        timetable.pace.missed()
+        let becameSilent = timetable.failed(at: now, quiet: quiet)
+        if becameSilent && (plan != nil || driver != nil) { suspend(at: now) }
         return becameSilent
+    }
+}
+
+extension ModbusTimetable {
+    /// - Parameters:
+    ///   - limit: longest wait for an answer.
+    ///   - isLearning: whether the device is waited for as it has answered before.
+    init(
+        _ settings: ModbusDeviceSettings, _ role: ModbusDevice.Role, hasDriver: Bool = false,
+        grid: ModbusGrid = ModbusGrid(epoch: MonotonicTime(nanoseconds: 0), period: .milliseconds(20)),
+        index: Int = 0, deviceCount: Int = 1, limit: Duration = .seconds(1), leastGap: Duration = .zero,
+        isLearning: Bool = false
+    ) {
+        let pace = ModbusPace(
+            limit: min(settings.timeout ?? limit, limit), leastGap: leastGap, isLearning: isLearning)
+        let first: [ModbusTask] =
+            switch role {
+            // A module needs no scan, and neither does a device with a driver file.
+            case .module: [.inputs, .coils]
+            case .inverter, .meter: hasDriver ? [.scale] : [.scan]
+            }
+        self.init(
+            poll: settings.poll, grid: grid, index: index, deviceCount: deviceCount, pace: pace,
+            firstTasks: first)
     }
 }

@@ -1,5 +1,8 @@
 import CModbus
+import DeviceCodecs
 import Glibc
+import LinuxIO
+import Quantities
 
 /// Where a Modbus device or line is reached.
 public enum ModbusAddress: Sendable, Equatable, Hashable {
@@ -26,6 +29,52 @@ extension ModbusAddress: CustomStringConvertible {
     }
 }
 
+extension ModbusAddress {
+    /// `nil` over TCP.
+    public var timing: SerialTiming? {
+        switch self {
+        case .tcp: nil
+        case .serial(_, let baud, let parity, let stopBits):
+            SerialTiming(baud: baud, hasParity: parity != .none, stopBits: stopBits)
+        }
+    }
+
+    /// Nothing is opened yet.
+    func makeContext() throws(ModbusError) -> OpaquePointer {
+        let made: OpaquePointer?
+        switch self {
+        case .tcp(let host, let port):
+            made = modbus_new_tcp_pi(try numericHost(host), String(port))
+        case .serial(let device, let baud, let parity, let stopBits):
+            guard let rate = CInt(exactly: baud), (1...2).contains(stopBits) else { throw .unusableAddress }
+            let letter: Unicode.Scalar =
+                switch parity {
+                case .none: "N"
+                case .even: "E"
+                case .odd: "O"
+                }
+            made = modbus_new_rtu(device, rate, CChar(UInt8(ascii: letter)), 8, CInt(stopBits))
+        }
+        guard let made else { throw .unusableAddress }
+        return made
+    }
+}
+
+/// The address of a host as digits. Looked up here, before any thread depends on it: a name server that does
+/// not answer must not hold up a bus thread at a reconnect.
+private func numericHost(_ host: String) throws(ModbusError) -> String {
+    var hints = addrinfo()
+    hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, nil, &hints, &list) == 0, let first = list else { throw .unusableAddress }
+    defer { freeaddrinfo(list) }
+    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    let result = getnameinfo(
+        first.pointee.ai_addr, first.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+    guard result == 0 else { throw .unusableAddress }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
 /// A Modbus transaction or connection failed. Cases by what the caller will do.
 public enum ModbusError: Error, Equatable, BitwiseCopyable, Sendable {
     /// The device answered, and refused: 1 illegal function, 2 illegal address, 3 illegal value, 4 device
@@ -33,8 +82,8 @@ public enum ModbusError: Error, Equatable, BitwiseCopyable, Sendable {
     case exception(UInt8)
     /// No complete answer in time.
     case timeout
-    /// Bytes that do not answer what was asked: checksum, length, unit, transaction.
-    case badAnswer
+    /// Bytes that do not answer what was asked.
+    case badAnswer(ModbusMismatch)
     /// The other end, or the device file, is gone; or there was no connection.
     case disconnected
     /// The address cannot be used at all: unknown host, impossible line settings.
@@ -44,8 +93,7 @@ public enum ModbusError: Error, Equatable, BitwiseCopyable, Sendable {
     /// Any other failed system call, with its `errno`.
     case system(CInt)
 
-    /// The only place that decides whether a failure ends the session: then the state of the line is unknown,
-    /// and an answer may still come. TCP closes; a serial line keeps quiet.
+    /// Whether an answer may still come, or nobody knows where the next one begins.
     public var endsSession: Bool {
         switch self {
         case .exception: false
@@ -67,17 +115,30 @@ public enum ModbusError: Error, Equatable, BitwiseCopyable, Sendable {
         }
     }
 
-    /// From libmodbus's `errno`, read right after the call.
+    /// From `errno`, read right after the call.
     init(errno code: CInt) {
         switch code {
-        case ballast_EMBXILFUN...ballast_EMBXGTAR: self = .exception(UInt8(code - ballast_EMBXILFUN + 1))
-        case ballast_EMBBADCRC...ballast_EMBBADSLAVE, EMSGSIZE: self = .badAnswer
         case ETIMEDOUT, EINPROGRESS, EAGAIN: self = .timeout
         case ECONNRESET, EPIPE, EBADF, ENOTCONN, ECONNREFUSED, ECONNABORTED, EHOSTUNREACH, ENETUNREACH, EIO,
             ENODEV, ENXIO, ENOENT, EHOSTDOWN, ENETDOWN:
             self = .disconnected
         // Every other number is a system error that we did not foresee.
         default: self = .system(code)
+        }
+    }
+}
+
+extension ModbusError: CustomStringConvertible {
+    /// In words a person understands.
+    public var description: String {
+        switch self {
+        case .exception(let code): "exception \(code)"
+        case .timeout: "no answer in time"
+        case .badAnswer(let mismatch): "an answer that does not fit: \(mismatch)"
+        case .disconnected: "not connected"
+        case .unusableAddress: "the address cannot be used"
+        case .tooManyDescriptors: "too many open files"
+        case .system(let code): SystemError("modbus", code: code).description
         }
     }
 }

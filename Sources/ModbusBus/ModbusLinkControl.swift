@@ -19,7 +19,13 @@ extension ModbusLinkOwner {
         let now = MonotonicTime.now()
         guard let control = device.control, now >= control.notBefore, now >= device.notBefore else { return }
         let wanted = encode(device.setpoint(at: now), control, device)
-        guard let written = control.written else {
+        switch device.silence.order(isSame: control.written == wanted, writtenAt: control.writtenAt) {
+        case .silent: return
+        case .over: device.control?.written = nil
+        case .none: break
+        }
+        defer { beatHeart(device) }
+        guard let written = device.control?.written else {
             activate(device, control, wanted, tick)
             return
         }
@@ -31,7 +37,7 @@ extension ModbusLinkOwner {
     /// Zero, once, for a device that we drive.
     func writeZero(_ device: ModbusDevice) {
         guard let control = device.control else { return }
-        writeSetpoint(device, control, 0, MonotonicTime.now())
+        writeSetpoint(device, control, encode(.zero, control, device), MonotonicTime.now())
     }
 
     private func encode(_ power: Watts, _ control: ModbusControlState, _ device: ModbusDevice) -> Int32 {
@@ -39,7 +45,8 @@ extension ModbusLinkOwner {
             return try control.encoding.encode(power)
         } catch {
             reportSeldom(device, \.nextRefusalReport, .setpointRefused(power))
-            return 0
+            // A control that cannot say zero is never made.
+            return (try? control.encoding.encode(.zero)) ?? 0
         }
     }
 
@@ -47,11 +54,12 @@ extension ModbusLinkOwner {
         _ device: ModbusDevice, _ control: ModbusControlState, written: Int32, wanted: Int32,
         at now: MonotonicTime
     ) -> Bool {
-        if now - control.writtenAt >= .seconds(Int64(control.encoding.reversionSeconds)) / 3 { return true }
+        if now - control.writtenAt >= .seconds(control.encoding.reversionSeconds) / 3 { return true }
         if wanted == written { return false }
         // Less power, or the other direction, is written at once; only a rise may be too small for a write.
-        if wanted.magnitude < written.magnitude || (wanted < 0) != (written < 0) { return true }
-        let change = (control.encoding.decode(wanted) - control.encoding.decode(written)).magnitude
+        let (new, old) = (control.encoding.decode(wanted), control.encoding.decode(written))
+        if new.magnitude < old.magnitude || (new < .zero) != (old < .zero) { return true }
+        let change = (new - old).magnitude
         guard let rating = device.rating else { return true }
         return change > rating * 0.0005
     }
@@ -60,23 +68,35 @@ extension ModbusLinkOwner {
     private func activate(
         _ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32, _ tick: MonotonicTime
     ) {
+        if case .register(let register) = control.encoding, !takeOver(device, register) { return }
         let block = UnsafeMutableBufferPointer(rebasing: registers[0..<10])
-        control.encoding.activation(wanted, into: block)
-        guard write(device, control, SunSpecSetpointControl.blockOffset, count: 10) else { return }
-        registers[0] = 1
-        guard write(device, control, SunSpecSetpointControl.enableOffset, count: 1) else { return }
+        let (offset, count) = control.encoding.activation(wanted, into: block)
+        guard write(device, control, offset, count: count) else { return }
+        if let enable = control.encoding.enable {
+            registers[0] = enable.value
+            guard write(device, control, enable.offset, count: 1) else { return }
+        }
         acknowledged(device, wanted, tick)
         device.setDue(.readBack, MonotonicTime.now() + .seconds(1))
-        report(device.settings.unitID, .controlTaken)
+        report(device.settings.unitID, .controlTaken(zeroWrite(device, control)))
+    }
+
+    /// What takes the device to zero when we are gone: the value alone, its enable and its timer stand.
+    private func zeroWrite(_ device: ModbusDevice, _ control: ModbusControlState) -> ModbusZeroWrite {
+        let words = control.encoding.words(encode(.zero, control, device))
+        let count = control.encoding.setpointCount
+        return ModbusZeroWrite(
+            address: control.place.start &+ UInt16(control.encoding.setpointOffset),
+            values: count == 1 ? [words.0] : [words.0, words.1],
+            isSingle: count == 1 && device.driver?.map.writesSingly == true)
     }
 
     private func writeSetpoint(
         _ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32, _ tick: MonotonicTime
     ) {
-        let words = SunSpecSetpointControl.words(wanted)
-        registers[0] = words.high
-        registers[1] = words.low
-        guard write(device, control, SunSpecSetpointControl.setpointOffset, count: 2) else { return }
+        (registers[0], registers[1]) = control.encoding.words(wanted)
+        let (offset, count) = (control.encoding.setpointOffset, control.encoding.setpointCount)
+        guard write(device, control, offset, count: count) else { return }
         acknowledged(device, wanted, tick)
     }
 
@@ -91,19 +111,29 @@ extension ModbusLinkOwner {
     func countWrite(since tick: MonotonicTime, at now: MonotonicTime) {
         status.writeCount.add(1, ordering: .relaxed)
         let delay = (now - tick).nanoseconds
+        status.writeLatency.record(delay)
         if delay > status.writeDelay.load(ordering: .relaxed) {
             status.writeDelay.store(delay, ordering: .relaxed)
         }
     }
 
-    /// Writes the first `count` registers of the buffer at an offset of model 704.
+    /// Writes the first `count` registers of the buffer at an offset of the control's model.
     private func write(
         _ device: ModbusDevice, _ control: ModbusControlState, _ offset: Int, count: Int
     ) -> Bool {
-        let address = control.place.start &+ UInt16(offset)
+        write(device, control.place.start &+ UInt16(offset), count: count)
+    }
+
+    /// Writes the first `count` registers of the buffer.
+    func write(_ device: ModbusDevice, _ address: UInt16, count: Int) -> Bool {
         let values = UnsafeBufferPointer(rebasing: registers[0..<count])
+        let isSingle = count == 1 && device.driver?.map.writesSingly == true
         let result = transact(device) { client throws(ModbusError) in
-            try client.write(unit: device.settings.unitID, address: address, values)
+            if isSingle {
+                try client.writeRegister(unit: device.settings.unitID, address: address, values[0])
+            } else {
+                try client.write(unit: device.settings.unitID, address: address, values)
+            }
         }
         switch result {
         case .success: return true
@@ -125,8 +155,9 @@ extension ModbusLinkOwner {
 
     /// Compares what stands in the device with what we wrote.
     func checkReadBack(_ device: ModbusDevice, _ block: SunSpecBlock) {
-        guard let control = device.control, let written = control.written else { return }
-        let isScaled = SunSpecSetpointControl.scale(in: block) == control.encoding.scale
+        guard let control = device.control, let written = control.written, !device.silence.isAsked
+        else { return }
+        let isScaled = control.encoding.isScaled(block)
         if isScaled && control.encoding.isFollowed(block, setpoint: written) { return }
         status.overrideCount.add(1, ordering: .relaxed)
         device.control?.written = nil
@@ -135,7 +166,7 @@ extension ModbusLinkOwner {
             device.forget(at: MonotonicTime.now())
             return report(device.settings.unitID, .mapChanged)
         }
-        let found = SunSpecSetpointControl.setpoint(in: block) ?? 0
+        let found = control.encoding.found(in: block) ?? 0
         let event = ModbusReport.Event.setpointOverridden(
             expected: control.encoding.decode(written), found: control.encoding.decode(found))
         reportSeldom(device, \.nextOverrideReport, event)

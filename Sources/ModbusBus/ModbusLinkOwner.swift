@@ -6,11 +6,11 @@ import Quantities
 /// One thread's work for one link (a TCP endpoint or a serial line) and its devices: setpoints and coils
 /// first, then readings.
 ///
-/// It wakes on the grid `epoch + k · period + offset`, looks at each device's newest actuation, writes what
-/// changed or is to be refreshed, and then reads what is due, one transaction at a time; a write waits for
-/// one transaction at most. A reading's time is the instant just before its request. A failed reading
-/// publishes nothing: the last sample ages, and its users find it stale. An expired actuation is written as
-/// zero.
+/// It looks at each device's newest actuation when it is woken, and on the grid `epoch + k · period +
+/// offset`, writes what changed or is to be refreshed, and then asks what `ModbusSchedule` says, one
+/// transaction at a time: a write waits for one transaction at most. A reading's time is the instant just
+/// before its request. A failed reading publishes nothing: the last sample ages, and its users find it
+/// stale. An expired actuation is written as zero.
 public final class ModbusLinkOwner {
     /// Where it is reached and how it keeps time.
     public struct Settings: Sendable, Equatable {
@@ -20,8 +20,9 @@ public final class ModbusLinkOwner {
         /// Of the control cycle: 1 ms … 1 s.
         public var period: Duration
         public var epoch: MonotonicTime
-        /// From a cycle's start to the look at its actuations: the time the control step takes.
+        /// From a cycle's start to the look at its actuations, where nobody wakes us before.
         public var offset: Duration = .milliseconds(2)
+        public var options = ModbusLineOptions()
 
         public init(address: ModbusAddress, timeout: Duration, period: Duration, epoch: MonotonicTime) {
             self.address = address
@@ -34,8 +35,14 @@ public final class ModbusLinkOwner {
     public let status = ModbusLinkStatus()
     /// One reader may take them out.
     public let reports = RingBuffer<ModbusReport>(capacity: 256, filler: .filler)
+    /// Where a person's writes come in.
+    public let service = ModbusServicePort()
     /// Longest time that the heartbeat may stand still while the thread goes round.
-    public var heartbeatBound: Duration { max(.milliseconds(500), client.timeout + .milliseconds(500)) }
+    public var heartbeatBound: Duration {
+        client.timeout + .seconds(1) + (client.timing?.time(ofBytes: 2 * ModbusFraming.limit) ?? .zero)
+    }
+    /// One for each device, in the order in which they were added; complete when `run` begins.
+    public var deviceStatuses: [ModbusDeviceStatus] { devices.map(\.status) }
 
     let settings: Settings
     private let stop: StopFlag
@@ -44,19 +51,31 @@ public final class ModbusLinkOwner {
     let registers = UnsafeMutableBufferPointer<UInt16>.allocate(capacity: 125)
     let bits = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64)
 
-    private var nextTick = MonotonicTime(nanoseconds: 0)
-    /// Serial: nothing is sent before; a late answer may still come.
-    private var quietUntil: MonotonicTime?
-    private var connectNotBefore = MonotonicTime(nanoseconds: 0)
-    private var connectBackOff = Duration.milliseconds(250)
+    private let wake: WakeUp?
+    let grid: ModbusGrid
+    private var nextLook = MonotonicTime(nanoseconds: 0)
+    /// Of the task that is under way: a probe's wait.
+    var probeTimeout: Duration?
+    var task: ModbusTask?
+    /// Of any device; and when the line was opened.
+    var answeredAt = MonotonicTime(nanoseconds: 0)
+    var missesInRow = 0
+    var connectNotBefore = MonotonicTime(nanoseconds: 0)
+    var connectBackOff = Duration.milliseconds(250)
     private var hasBeenConnected = false
+    private var isRS485Told = false
+    private static let deafness = Duration.seconds(10)
     /// The last state that was reported; `nil` before the first.
-    private var isReportedUp: Bool?
+    var isReportedUp: Bool?
 
+    /// - Parameter wake: signalled when there is a fresh actuation; without it they are looked for once a
+    ///   period.
     /// - Throws: `unusableAddress`; nothing is opened yet.
-    public init(_ settings: Settings, stop: StopFlag) throws(ModbusError) {
+    public init(_ settings: Settings, wake: WakeUp? = nil, stop: StopFlag) throws(ModbusError) {
         precondition(settings.period > .zero)
-        client = try ModbusClient(settings.address, timeout: settings.timeout)
+        client = try ModbusClient(settings.address, timeout: settings.timeout, options: settings.options)
+        grid = ModbusGrid(epoch: settings.epoch, period: settings.period)
+        self.wake = wake
         self.settings = settings
         self.stop = stop
         registers.initialize(repeating: 0)
@@ -73,25 +92,34 @@ public final class ModbusLinkOwner {
     /// - Parameter reversion: after this time without a rewrite the device goes to zero by itself; whole
     ///   seconds.
     /// - Parameter readsDCVoltage: also where it costs a reading of its own; who drives contactors needs it.
+    /// - Parameter acceptsUnprovenReversion: drives it also where what it does after silence is not known to
+    ///   be
+    ///   zero power (SunSpec 124); else it gets no setpoints.
+    /// - Parameter driver: its registers, where it has no SunSpec.
     /// - Parameter reactive: what it is told about reactive power; `nil` = nothing, its own setting holds.
+    /// - Returns: what keeps it from being told its setpoint again.
+    @discardableResult
     public func addInverter(
         _ device: ModbusDeviceSettings, reversion: Duration, readsDCVoltage: Bool = false,
+        acceptsUnprovenReversion: Bool = false, driver: RegisterMap? = nil,
         reactive: SunSpecReactiveControl.Setting? = nil,
         setpoints: consuming TripleBufferReader<Actuation>,
         images: consuming TripleBufferWriter<InverterImage>
-    ) {
-        devices.append(
-            ModbusDevice(
-                device, reversion: reversion, readsDCVoltage: readsDCVoltage, reactive: reactive,
-                setpoints: setpoints, images: images))
+    ) -> ModbusSilence {
+        let inverter = ModbusDevice(
+            device, reversion: reversion, readsDCVoltage: readsDCVoltage,
+            acceptsUnprovenReversion: acceptsUnprovenReversion, driver: driver, reactive: reactive,
+            setpoints: setpoints, images: images)
+        devices.append(inverter)
+        return inverter.silence
     }
 
     /// Adds a meter, or an inverter that serves as one; before `run`.
     public func addMeter(
-        _ device: ModbusDeviceSettings, sign: SunSpecMeterSign,
+        _ device: ModbusDeviceSettings, sign: SunSpecMeterSign, driver: RegisterMap? = nil,
         images: consuming TripleBufferWriter<GridImage>
     ) {
-        devices.append(ModbusDevice(device, sign: sign, images: images))
+        devices.append(ModbusDevice(device, sign: sign, driver: driver, images: images))
     }
 
     /// Adds an I/O module; before `run`. Its coils are written each `poll`: its own watchdog is to open them
@@ -109,58 +137,65 @@ public final class ModbusLinkOwner {
     /// Works until the stop flag is raised; then writes zero to every inverter it drives, opens every coil,
     /// and closes.
     public func run() {
-        while !stop.isRaised {
-            sleepUntilTick()
-            let now = MonotonicTime.now()
-            let tick = latestTick(at: now)
-            nextTick = tick + settings.period
-            work(tick: tick)
-        }
+        prepare()
+        while !stop.isRaised { turn() }
         shutDown()
     }
 
-    private func latestTick(at now: MonotonicTime) -> MonotonicTime {
-        let first = settings.epoch + settings.offset
-        guard now > first else { return first }
-        let past = (now - first).nanoseconds
-        return now - .nanoseconds(past % settings.period.nanoseconds)
-    }
-
-    private func sleepUntilTick() {
-        while !stop.isRaised {
-            beat()
-            let now = MonotonicTime.now()
-            if now >= nextTick { return }
-            min(nextTick, now + .milliseconds(200)).sleep()
+    private func prepare() {
+        // A device's own time to answer is not known yet.
+        let overhead = client.timing.map { ModbusBlocks.overhead($0, turnaround: .milliseconds(5)) }
+        for (index, device) in devices.enumerated() {
+            if let map = device.driver?.map, let overhead {
+                device.driver = ModbusDriver(map, overhead: overhead)
+            }
+            device.timetable = ModbusTimetable(
+                device.settings, device.role, hasDriver: device.driver != nil, grid: grid, index: index,
+                deviceCount: devices.count,
+                limit: client.timeout,
+                leastGap: client.timing.map { settings.options.gap ?? $0.frameGap } ?? .zero,
+                isLearning: client.isSerial || devices.count > 1)
+            device.publishStatus()
         }
     }
 
-    /// One slot of the grid.
-    private func work(tick: MonotonicTime) {
-        guard isSessionReady(at: MonotonicTime.now()) else { return }
+    /// Writes where there may be something new, and then one transaction, or a wait.
+    private func turn() {
+        beat()
+        let now = MonotonicTime.now()
+        let woken = wake?.take()
+        let isLook = now >= nextLook
+        let since = woken ?? nextLook
+        if isLook {
+            nextLook = grid.next(after: now - settings.offset, step: settings.period) + settings.offset
+        }
+        reopenIfDeaf(at: now)
+        guard isSessionReady(at: now) else { return wait(until: nextLook) }
+        if isLook || woken != nil { serveAll(since: since == MonotonicTime(nanoseconds: 0) ? now : since) }
+        guard canTransact, !stop.isRaised else { return }
+        switch ModbusSchedule.next(devices.lazy.map(\.timetable), at: MonotonicTime.now()) {
+        case .ask(let index, let task, let timeout):
+            (probeTimeout, self.task) = (timeout, task)
+            perform(task, devices[index])
+            (probeTimeout, self.task) = (nil, nil)
+        case .idle(let until): wait(until: min(until, nextLook))
+        }
+    }
+
+    private func wait(until end: MonotonicTime) {
+        let end = min(end, MonotonicTime.now() + .milliseconds(200))
+        if let wake { wake.wait(until: end) } else { end.sleep() }
+    }
+
+    private func serveAll(since: MonotonicTime) {
         // A device that failed must not keep the others from what they are told.
         for hasFailed in [false, true] {
             for device in devices where (device.failures > 0) == hasFailed {
-                serve(device, tick: tick)
+                serve(device, tick: since)
                 if !canTransact { return }
             }
         }
-        // What falls due within half a slot is due: a wake-up's jitter must not move a reading to the next.
-        let slack = Duration.nanoseconds(settings.period.nanoseconds / 2)
-        while canTransact, let (device, task) = nextRead(at: MonotonicTime.now() + slack) {
-            perform(task, device)
-            // The next slot has begun: its writes go first.
-            if MonotonicTime.now() >= nextTick || stop.isRaised { return }
-        }
-    }
-
-    private func nextRead(at now: MonotonicTime) -> (ModbusDevice, ModbusTask)? {
-        var best: (device: ModbusDevice, task: ModbusTask, due: MonotonicTime)?
-        for device in devices {
-            guard let (task, due) = device.nextTask(at: now) else { continue }
-            if best.map({ due < $0.due }) ?? true { best = (device, task, due) }
-        }
-        return best.map { ($0.device, $0.task) }
+        serveRequest()
     }
 
     private func shutDown() {
@@ -172,7 +207,6 @@ public final class ModbusLinkOwner {
     }
 
     private func atEnd(_ device: ModbusDevice) {
-        if let until = quietUntil { until.sleep() }
         if isSessionReady(at: MonotonicTime.now()) {
             switch device.role {
             case .inverter: writeZero(device)
@@ -205,15 +239,10 @@ public final class ModbusLinkOwner {
 
     // MARK: Session
 
-    var canTransact: Bool { client.isConnected && quietUntil == nil }
+    var canTransact: Bool { client.isConnected }
 
-    /// Ends the quiet time, or opens the link, where it is time and somebody has something to ask.
+    /// Opens the link where it is time and somebody has something to ask.
     private func isSessionReady(at now: MonotonicTime) -> Bool {
-        if let until = quietUntil {
-            guard now >= until else { return false }
-            client.flush()
-            quietUntil = nil
-        }
         if client.isConnected { return true }
         guard now >= connectNotBefore, devices.contains(where: { now >= $0.notBefore }) else { return false }
         do throws(ModbusError) {
@@ -226,7 +255,27 @@ public final class ModbusLinkOwner {
         beat()
         if hasBeenConnected { status.reconnectCount.add(1, ordering: .relaxed) }
         hasBeenConnected = true
+        (answeredAt, missesInRow) = (MonotonicTime.now(), 0)
+        reportLineOptions()
         return true
+    }
+
+    private func reportLineOptions() {
+        guard client.isSerial else { return }
+        let isLow = settings.options.isLowLatency && client.lowLatencyError == 0
+        status.lowLatency.store(isLow, ordering: .relaxed)
+        if client.rs485Error != 0, !isRS485Told { report(0, .directionRefused(client.rs485Error)) }
+        isRS485Told = client.rs485Error != 0
+    }
+
+    /// A serial port that is open and hears nobody may hang, or be another one by now: it is opened anew.
+    private func reopenIfDeaf(at now: MonotonicTime) {
+        guard client.isSerial, client.isConnected, now - answeredAt >= Self.deafness,
+            !devices.contains(where: { $0.timetable.isTrusted })
+        else { return }
+        status.reopenCount.add(1, ordering: .relaxed)
+        client.disconnect()
+        reportDown(.timeout)
     }
 
     private func connectionFailed(_ error: ModbusError) {
@@ -234,84 +283,18 @@ public final class ModbusLinkOwner {
         let now = MonotonicTime.now()
         connectNotBefore = now + connectBackOff
         connectBackOff = min(connectBackOff * 2, .seconds(10))
-        for device in devices { device.forget(at: now) }
+        for device in devices { device.suspend(at: now) }
         reportDown(error)
     }
 
-    private func reportDown(_ error: ModbusError) {
+    func reportDown(_ error: ModbusError) {
         status.up.store(false, ordering: .relaxed)
         if isReportedUp != false { report(0, .linkDown(error)) }
         isReportedUp = false
     }
 
-    private func count(_ error: ModbusError) {
+    func count(_ error: ModbusError) {
         status.errorCount.add(1, ordering: .relaxed)
         if error == .timeout { status.timeoutCount.add(1, ordering: .relaxed) }
-    }
-
-    // MARK: Transactions
-
-    /// Runs one transaction with a device and keeps the books on it.
-    ///
-    /// - Returns: the instant just before the request, or what went wrong.
-    func transact(
-        _ device: ModbusDevice, _ body: (inout ModbusClient) throws(ModbusError) -> Void
-    ) -> Result<MonotonicTime, ModbusError> {
-        let timeout = device.timeout(client.timeout, isShared: devices.count > 1)
-        client.setTimeout(timeout)
-        let start = MonotonicTime.now()
-        do throws(ModbusError) {
-            try body(&client)
-        } catch {
-            beat()
-            count(error)
-            if error.endsSession {
-                sessionFailed(device, error, timeout)
-            } else {
-                linkAnswered(start)
-                if error.isAbsence { deviceFailed(device, error) } else { deviceAnswered(device) }
-            }
-            return .failure(error)
-        }
-        beat()
-        linkAnswered(start)
-        deviceAnswered(device)
-        return .success(start)
-    }
-
-    private func linkAnswered(_ start: MonotonicTime) {
-        status.transactionCount.add(1, ordering: .relaxed)
-        status.roundTrip.store((MonotonicTime.now() - start).nanoseconds, ordering: .relaxed)
-        status.up.store(true, ordering: .relaxed)
-        connectBackOff = .milliseconds(250)
-        if isReportedUp != true { report(0, .linkUp) }
-        isReportedUp = true
-    }
-
-    private func deviceAnswered(_ device: ModbusDevice) {
-        if device.answered() { report(device.settings.unitID, .deviceBack) }
-    }
-
-    private func deviceFailed(_ device: ModbusDevice, _ error: ModbusError) {
-        if device.failed(at: MonotonicTime.now()) { report(device.settings.unitID, .deviceSilent(error)) }
-    }
-
-    /// The state of the line is unknown now. TCP closes and connects anew; a serial line keeps quiet for one
-    /// more answer time-out, since a late answer must never be taken for the next one's.
-    private func sessionFailed(_ device: ModbusDevice, _ error: ModbusError, _ timeout: Duration) {
-        let now = MonotonicTime.now()
-        if client.isSerial && !error.forgetsDevice {
-            quietUntil = now + timeout
-            device.forgetWritten()
-        } else {
-            client.disconnect()
-            for other in devices {
-                other.forgetWritten()
-                if error.forgetsDevice { other.forget(at: now) }
-            }
-            if error.forgetsDevice { connectNotBefore = now + .milliseconds(250) }
-            if devices.count == 1 || error.forgetsDevice { reportDown(error) }
-        }
-        deviceFailed(device, error)
     }
 }

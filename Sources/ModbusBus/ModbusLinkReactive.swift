@@ -7,10 +7,10 @@ extension ModbusLinkOwner {
     /// A device that refuses or bends the setting is not asked more often.
     private static let patience = Duration.seconds(60)
 
-    /// How much of model 704 says what the device was told.
-    func controlCount(of device: ModbusDevice) -> Int {
-        device.reactiveSetting == nil
-            ? SunSpecSetpointControl.registerCount : SunSpecReactiveControl.registerCount
+    /// How much of the model says what the device was told.
+    func controlCount(of device: ModbusDevice, _ model: SunSpecPowerControl.Model) -> Int {
+        device.reactiveSetting == nil || model == .storage
+            ? model.registerCount : SunSpecReactiveControl.registerCount
     }
 
     func prepareReactive(_ device: ModbusDevice, _ block: SunSpecBlock) {

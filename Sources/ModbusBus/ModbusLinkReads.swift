@@ -10,6 +10,7 @@ extension ModbusLinkOwner {
     private static let rescanInterval = Duration.seconds(60)
 
     func perform(_ task: ModbusTask, _ device: ModbusDevice) {
+        if let driver = device.driver { return perform(task, device, driver) }
         switch task {
         case .inputs: readInputs(device)
         case .coils: readCoils(device)
@@ -97,6 +98,7 @@ extension ModbusLinkOwner {
             device.lastModelsReported = map.models
         }
         device.scan = nil
+        device.models = map.models
         let plan = ModbusDevicePlan(map, isMeter: device.isMeter)
         device.plan = plan
         device.setDue(.scan, nil)
@@ -106,7 +108,7 @@ extension ModbusLinkOwner {
             report(device.settings.unitID, .notMeasuring)
             return rescanLater(device, now)
         }
-        if !device.isMeter && plan.controls == nil { return notControllable(device, now) }
+        if !device.isMeter && plan.power == nil { return notControllable(device, now) }
         device.setDue(device.isMeter ? .measurement : .scale, now)
     }
 
@@ -126,29 +128,42 @@ extension ModbusLinkOwner {
 
     /// `WSet_SF`; with it the device can be driven, and only then is it read.
     private func readScale(_ device: ModbusDevice) {
-        guard let place = device.plan?.controls else { return device.setDue(.scale, nil) }
-        let answer = readModel(device, place, controlCount(of: device))
+        guard let (place, model) = device.plan?.power else { return device.setDue(.scale, nil) }
+        let answer = readModel(device, place, controlCount(of: device, model))
         let now = MonotonicTime.now()
         guard device.plan != nil else { return }
         guard let (block, _) = answer else { return device.setDue(.scale, now + .milliseconds(500)) }
         device.setDue(.scale, nil)
-        let scale = SunSpecSetpointControl.scale(in: block)
-        guard let scale, let encoding = encoding(device, scale) else { return notControllable(device, now) }
+        guard let encoding = encoding(device, model, block) else { return notControllable(device, now) }
+        if encoding.reversion != .zero, !acceptsUnprovenReversion(device) {
+            report(device.settings.unitID, .reversionUnproven(encoding.reversion))
+            return rescanLater(device, now)
+        }
         device.control = ModbusControlState(place: place, encoding: encoding)
-        prepareReactive(device, block)
+        device.heartbeat = device.plan?.heartbeat
+        if model == .acControls { prepareReactive(device, block) }
         device.setDue(.measurement, now)
-        if case .inverter(_, readsDCVoltage: true) = device.role, device.plan?.dcVoltage != nil {
+        if case .inverter(_, readsDCVoltage: true, _) = device.role, device.plan?.dcVoltage != nil {
             device.setDue(.dcVoltage, now)
         }
     }
 
-    private func encoding(_ device: ModbusDevice, _ scale: SunSpecScale) -> SunSpecSetpointControl? {
+    private func acceptsUnprovenReversion(_ device: ModbusDevice) -> Bool {
+        switch device.role {
+        case .inverter(_, _, let accepts): accepts
+        case .meter, .module: false
+        }
+    }
+
+    private func encoding(
+        _ device: ModbusDevice, _ model: SunSpecPowerControl.Model, _ block: SunSpecBlock
+    ) -> SunSpecPowerControl? {
         switch device.role {
         case .meter, .module: return nil
-        case .inverter(let reversion, _):
-            // A reversion outside 1 s … 2³¹ s leaves the device without its dead-man timer: then it is not
+        case .inverter(let reversion, _, _):
+            // A reversion out of its range leaves the device without its dead-man timer: then it is not
             // driven.
-            return try? SunSpecSetpointControl(scale: scale, reversion: reversion)
+            return try? SunSpecPowerControl(model, block, reversion: reversion)
         }
     }
 
@@ -181,7 +196,10 @@ extension ModbusLinkOwner {
     private func readBack(_ device: ModbusDevice) {
         device.repeatTask(.readBack, every: Self.readBackInterval, at: MonotonicTime.now())
         guard let control = device.control, control.written != nil else { return }
-        guard let (block, _) = readModel(device, control.place, controlCount(of: device)) else { return }
+        guard
+            let (block, _) = readModel(
+                device, control.place, controlCount(of: device, control.encoding.model ?? .acControls))
+        else { return }
         checkReadBack(device, block)
         checkReactive(device, block)
     }
@@ -190,7 +208,11 @@ extension ModbusLinkOwner {
     private func readRating(_ device: ModbusDevice) {
         device.repeatTask(.rating, every: Self.ratingInterval, at: MonotonicTime.now())
         guard let (place, kind) = device.plan?.rating else { return device.setDue(.rating, nil) }
-        guard let (block, time) = readModel(device, place, kind.registerCount) else { return }
+        guard let (block, time) = readModel(device, place, kind.registerCount) else {
+            // Without it no setpoint is judged: one lost answer must not cost ten seconds.
+            if device.plan != nil { device.setDue(.rating, MonotonicTime.now() + .seconds(1)) }
+            return
+        }
         device.inverterImage.ratedPower = kind.decode(block, at: time)
         device.rating = device.inverterImage.ratedPower.fresh(at: time, within: .zero)
     }

@@ -1,4 +1,5 @@
 import DeviceCodecs
+import LinuxIO
 import Plant
 import Quantities
 import Synchronization
@@ -21,6 +22,31 @@ public struct ModbusModelList: Sendable, BitwiseCopyable {
     public var models: [UInt16] { (0..<min(total, 32)).map { ids[$0] } }
 }
 
+/// Registers that, written with function 16 or 6, ask a device for zero power, whoever drove it before.
+public struct ModbusZeroWrite: Sendable, BitwiseCopyable, Equatable {
+    /// Protocol address (zero-based).
+    public let address: UInt16
+    public let count: Int
+    /// The device takes one register at a time, with function 6.
+    public let isSingle: Bool
+    private var words = InlineArray<4, UInt16>(repeating: 0)
+
+    /// - Parameter values: 1 … 4 registers.
+    public init(address: UInt16, values: [UInt16], isSingle: Bool) {
+        precondition((1...4).contains(values.count))
+        self.address = address
+        self.isSingle = isSingle
+        count = values.count
+        for (index, value) in values.enumerated() { words[index] = value }
+    }
+
+    public var values: [UInt16] { (0..<count).map { words[$0] } }
+
+    public static func == (one: Self, other: Self) -> Bool {
+        one.address == other.address && one.values == other.values && one.isSingle == other.isSingle
+    }
+}
+
 /// Something a link's owner has to tell. `unit` is 0 where it concerns the whole link.
 public struct ModbusReport: Sendable, BitwiseCopyable {
     public enum Event: Sendable, BitwiseCopyable {
@@ -30,6 +56,11 @@ public struct ModbusReport: Sendable, BitwiseCopyable {
         /// Three failures in a row: from now on probed seldom.
         case deviceSilent(ModbusError)
         case deviceBack
+        /// What came does not answer what was asked; once for each kind until the device is back.
+        case answerRejected(ModbusMismatch)
+        /// The port does not switch an RS-485 driver (TIOCSRS485), with its `errno`: nothing that we send
+        /// arrives, unless the adapter does it by itself.
+        case directionRefused(CInt)
         /// The device refused a request.
         case exception(code: UInt8, address: UInt16)
         case scanned(ModbusModelList)
@@ -38,11 +69,15 @@ public struct ModbusReport: Sendable, BitwiseCopyable {
         case notSunSpec
         /// No model that measures power and frequency.
         case notMeasuring
-        /// No model 704 with a usable `WSet_SF`: it gets no setpoints, and its readings stay
+        /// It can be driven by SunSpec 124 alone, and what it does after silence has not been measured: it
+        /// gets
+        /// no setpoints, and its readings stay `notImplemented`.
+        case reversionUnproven(DeviceReversion)
+        /// Neither 124 nor a model 704 with a usable `WSet_SF`: it gets no setpoints, and its readings stay
         /// `notImplemented`.
         case notControllable
-        /// The 704 block was written and enabled.
-        case controlTaken
+        /// The device's control was written and enabled; from now on this write takes it to zero power.
+        case controlTaken(ModbusZeroWrite)
         /// A read-back shows that something else holds: `found` is the device's `WSet`.
         case setpointOverridden(expected: Watts, found: Watts)
         /// The setpoint does not fit the device's registers; zero is written in its place.
@@ -89,8 +124,45 @@ public final class ModbusLinkStatus: Sendable {
     let roundTrip = Atomic<Int64>(0)
     let writeDelay = Atomic<Int64>(0)
     let suppressed = Atomic<UInt64>(0)
+    let reopenCount = Atomic<UInt64>(0)
+    let probeCount = Atomic<UInt64>(0)
+    let lowLatency = Atomic<Bool>(false)
+    let checksums = Atomic<UInt64>(0)
+    let strangeUnits = Atomic<UInt64>(0)
+    let strangeTransactions = Atomic<UInt64>(0)
+    let malformed = Atomic<UInt64>(0)
+    let echoes = Atomic<UInt64>(0)
+    /// From the start of a cycle's slot to an acknowledged setpoint write.
+    public let writeLatency = Histogram()
 
     public init() {}
+
+    func store(_ counts: ModbusMismatchCounts) {
+        checksums.store(counts[.checksum], ordering: .relaxed)
+        strangeUnits.store(counts[.unit], ordering: .relaxed)
+        strangeTransactions.store(counts[.transaction], ordering: .relaxed)
+        malformed.store(
+            counts[.function] + counts[.length] + counts[.protocolID] + counts[.acknowledgement],
+            ordering: .relaxed)
+        echoes.store(counts[.echo], ordering: .relaxed)
+    }
+
+    /// Serial: frames whose check sum was wrong.
+    public var checksumErrors: UInt64 { checksums.load(ordering: .relaxed) }
+    /// Frames of another unit than was asked, late answers among them.
+    public var otherUnits: UInt64 { strangeUnits.load(ordering: .relaxed) }
+    /// TCP: answers to another request than the last.
+    public var otherTransactions: UInt64 { strangeTransactions.load(ordering: .relaxed) }
+    /// Frames with another function, length, protocol or acknowledgement than asked for.
+    public var malformedAnswers: UInt64 { malformed.load(ordering: .relaxed) }
+    /// Own requests that came back where the settings do not say so, or did not where they do.
+    public var unexpectedEchoes: UInt64 { echoes.load(ordering: .relaxed) }
+    /// Serial: how often the port was opened anew because nobody was heard.
+    public var reopenings: UInt64 { reopenCount.load(ordering: .relaxed) }
+    /// Requests to devices that were not known to answer.
+    public var probes: UInt64 { probeCount.load(ordering: .relaxed) }
+    /// Serial: the driver hands bytes over at once.
+    public var isLowLatency: Bool { lowLatency.load(ordering: .relaxed) }
 
     /// Moves while the thread goes round: at least each 500 ms, or the answer time-out plus that where it is
     /// longer.
@@ -109,8 +181,35 @@ public final class ModbusLinkStatus: Sendable {
     /// Read-backs that showed another value or enable than ours.
     public var overrides: UInt64 { overrideCount.load(ordering: .relaxed) }
     public var lastRoundTrip: Duration { .nanoseconds(roundTrip.load(ordering: .relaxed)) }
-    /// Worst time from the start of a cycle's slot to an acknowledged setpoint write.
+    /// Worst time from a fresh actuation, or the look for one, to an acknowledged setpoint write.
     public var worstWriteDelay: Duration { .nanoseconds(writeDelay.load(ordering: .relaxed)) }
     /// Reports held back by the rate limit.
     public var suppressedReports: UInt64 { suppressed.load(ordering: .relaxed) }
+}
+
+/// What any thread may see of one device on a link.
+public final class ModbusDeviceStatus: Sendable {
+    public let unit: UInt8
+    private let waits = Atomic<Int64>(0)
+    private let gaps = Atomic<Int64>(0)
+    private let slow = Atomic<Int64>(0)
+    private let good = Atomic<Bool>(false)
+
+    init(unit: UInt8) { self.unit = unit }
+
+    func store(_ timetable: ModbusTimetable) {
+        waits.store(timetable.pace.timeout.nanoseconds, ordering: .relaxed)
+        gaps.store(timetable.pace.gap.nanoseconds, ordering: .relaxed)
+        slow.store((timetable.pace.slowest ?? .zero).nanoseconds, ordering: .relaxed)
+        good.store(timetable.isTrusted, ordering: .relaxed)
+    }
+
+    /// Whether it answers; a device that does not is asked in the slack only.
+    public var isAnswering: Bool { good.load(ordering: .relaxed) }
+    /// How long it is waited for now.
+    public var timeout: Duration { .nanoseconds(waits.load(ordering: .relaxed)) }
+    /// Silence before its requests; zero over TCP.
+    public var gap: Duration { .nanoseconds(gaps.load(ordering: .relaxed)) }
+    /// The slowest of its recent answers, without their time on the wire; zero before the first.
+    public var slowestAnswer: Duration { .nanoseconds(slow.load(ordering: .relaxed)) }
 }

@@ -5,6 +5,12 @@ public enum ModbusServedBehaviour: Sendable, Equatable {
     case silent
     /// Every request is refused with this exception code.
     case exception(UInt8)
+    /// Answers, that much later.
+    case slow(Duration)
+    /// Half of each answer is sent.
+    case half
+    /// Answers in the name of the next unit.
+    case wrongUnit
 }
 
 /// A write that a client asked for; nothing is stored yet when the hook sees it.
@@ -17,6 +23,8 @@ public struct ModbusWrite: Sendable, Equatable {
     public let address: UInt16
     /// 1 … 123 registers, or 1 … 1968 coils of 0 or 1.
     public let values: [UInt16]
+    /// The client's address in digits; empty on a serial line.
+    public internal(set) var client = ""
 }
 
 /// The registers and bits of one unit and how it answers a request (a protocol data unit: function code and
@@ -73,7 +81,7 @@ struct ModbusServedUnit {
         switch behaviour {
         case .silent: return nil
         case .exception(let code): return [function | 0x80, code]
-        case .answers: break
+        case .answers, .slow, .half, .wrongUnit: break
         }
         switch function {
         case 1 where !coils.isEmpty: return readBits(request, coils)

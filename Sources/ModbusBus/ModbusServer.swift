@@ -8,13 +8,17 @@ import Quantities
 public struct ModbusServer: ~Copyable {
     private final class Connection {
         let descriptor: FileDescriptor
+        /// In digits.
+        let client: String
         var input: [UInt8] = []
         var isDead = false
+        var heardAt = MonotonicTime.now()
 
-        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+        init(_ descriptor: consuming FileDescriptor, client: String = "") {
+            self.descriptor = descriptor
+            self.client = client
+        }
     }
-
-    private static let maximumConnections = 32
 
     /// The port it listens on; 0 on a serial line.
     public let port: UInt16
@@ -22,9 +26,20 @@ public struct ModbusServer: ~Copyable {
     private let listener: Connection?
     private var connections: [Connection] = []
     private var units: [ModbusServedUnit] = []
+    private let maximumConnections: Int
+    private let idleLimit: Duration?
 
     /// Listens on an IPv4 address; port 0 takes a free one (see `port`).
-    public init(listeningOn address: String = "127.0.0.1", port: UInt16) throws(SystemError) {
+    ///
+    /// - Parameters:
+    ///   - connections: at most so many clients; a further one is closed at once.
+    ///   - idleLimit: a client that asks nothing for so long is closed; `nil` = never.
+    public init(
+        listeningOn address: String = "127.0.0.1", port: UInt16, connections: Int = 32,
+        idleLimit: Duration? = nil
+    ) throws(SystemError) {
+        maximumConnections = connections
+        self.idleLimit = idleLimit
         let descriptor = try listeningSocket(address, port)
         self.port = boundPort(descriptor.number)
         listener = Connection(descriptor)
@@ -34,6 +49,8 @@ public struct ModbusServer: ~Copyable {
     /// Serves RTU frames on an open descriptor, for example a pty's controlling end.
     public init(serial descriptor: consuming FileDescriptor) throws(SystemError) {
         try descriptor.setNonBlocking()
+        maximumConnections = 1
+        idleLimit = nil
         connections = [Connection(descriptor)]
         listener = nil
         port = 0
@@ -131,6 +148,7 @@ public struct ModbusServer: ~Copyable {
     /// - Returns: number of requests seen.
     @discardableResult
     public mutating func poll(timeout: Duration, refuses: (ModbusWrite) -> UInt8?) -> Int {
+        closeIdle()
         var entries = connections.map {
             pollfd(fd: $0.descriptor.number, events: Int16(POLLIN), revents: 0)
         }
@@ -153,6 +171,12 @@ public struct ModbusServer: ~Copyable {
         return requests
     }
 
+    private mutating func closeIdle() {
+        guard let idleLimit, listener != nil else { return }
+        let now = MonotonicTime.now()
+        connections.removeAll { now - $0.heardAt > idleLimit }
+    }
+
     /// A pty without anybody at the other end reports a hang-up at once, every time: wait, do not spin.
     private func pauseIfLineIsClosed(_ entries: [pollfd], _ milliseconds: CInt) {
         guard listener == nil, let line = entries.first else { return }
@@ -165,15 +189,19 @@ public struct ModbusServer: ~Copyable {
     private mutating func acceptAll() {
         guard let listening = listener?.descriptor.number else { return }
         while true {
-            let number = accept(listening, nil, nil)
+            var name = sockaddr_in()
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let number = withUnsafeMutableBytes(of: &name) { bytes in
+                accept(listening, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &size)
+            }
             guard number >= 0 else { return }
             let descriptor = FileDescriptor(owning: number)
             _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-            guard connections.count < Self.maximumConnections, fcntl(number, F_SETFL, O_NONBLOCK) == 0
+            guard connections.count < maximumConnections, fcntl(number, F_SETFL, O_NONBLOCK) == 0
             else { continue }
             var one: CInt = 1
             setsockopt(number, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
-            connections.append(Connection(descriptor))
+            connections.append(Connection(descriptor, client: digits(name.sin_addr)))
         }
     }
 
@@ -189,10 +217,15 @@ public struct ModbusServer: ~Copyable {
                 return count
             case .request(let request):
                 count += 1
-                guard let index = index(of: request.unit),
-                    let answer = units[index].answer(request.body, refuses: refuses)
-                else { continue }
-                send(framing.frame(answer, to: request), on: connection)
+                connection.heardAt = MonotonicTime.now()
+                guard let index = index(of: request.unit) else { continue }
+                let answer = units[index].answer(request.body) { write in
+                    var write = write
+                    write.client = connection.client
+                    return refuses(write)
+                }
+                guard let answer else { continue }
+                send(answer, to: request, behaviour: units[index].behaviour, on: connection)
             }
         }
     }
@@ -215,6 +248,26 @@ public struct ModbusServer: ~Copyable {
         }
     }
 
+    private func send(
+        _ answer: [UInt8], to request: ModbusServerRequest, behaviour: ModbusServedBehaviour,
+        on connection: Connection
+    ) {
+        switch behaviour {
+        case .answers, .silent, .exception: send(framing.frame(answer, to: request), on: connection)
+        case .slow(let delay):
+            // The whole line waits, as it would.
+            (MonotonicTime.now() + delay).sleep()
+            send(framing.frame(answer, to: request), on: connection)
+        case .half:
+            let frame = framing.frame(answer, to: request)
+            send(Array(frame.prefix(max(1, frame.count / 2))), on: connection)
+        case .wrongUnit:
+            let other = ModbusServerRequest(
+                unit: request.unit &+ 1, body: request.body, transaction: request.transaction)
+            send(framing.frame(answer, to: other), on: connection)
+        }
+    }
+
     private func send(_ frame: [UInt8], on connection: Connection) {
         let isTCP = listener != nil
         let number = connection.descriptor.number
@@ -226,6 +279,11 @@ public struct ModbusServer: ~Copyable {
         // A client that does not take its answers loses its connection; a serial line loses the frame.
         if isTCP, sent != frame.count { connection.isDead = true }
     }
+}
+
+private func digits(_ address: in_addr) -> String {
+    let number = UInt32(bigEndian: address.s_addr)
+    return "\(number >> 24).\(number >> 16 & 0xFF).\(number >> 8 & 0xFF).\(number & 0xFF)"
 }
 
 private func listeningSocket(_ address: String, _ port: UInt16) throws(SystemError) -> FileDescriptor {

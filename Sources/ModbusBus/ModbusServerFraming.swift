@@ -1,3 +1,5 @@
+import DeviceCodecs
+
 /// A request taken from a connection's input, and how its answer is wrapped.
 struct ModbusServerRequest {
     let unit: UInt8
@@ -41,7 +43,7 @@ enum ModbusServerFraming {
             ] + answer
         case .rtu:
             let body = [request.unit] + answer
-            let sum = Self.crc(body[...])
+            let sum = body.withUnsafeBufferPointer { ModbusCRC.of($0) }
             return body + [UInt8(sum & 0xFF), UInt8(sum >> 8)]
         }
     }
@@ -71,20 +73,13 @@ enum ModbusServerFraming {
         guard length <= 256 else { return .garbage }
         guard input.count >= length else { return .incomplete }
         let sum = Int(input[length - 1]) << 8 | Int(input[length - 2])
-        guard sum == Int(crc(input[0..<(length - 2)])) else { return .garbage }
+        let computed = input.withUnsafeBufferPointer {
+            ModbusCRC.of(UnsafeBufferPointer(rebasing: $0[0..<(length - 2)]))
+        }
+        guard sum == Int(computed) else { return .garbage }
         let request = ModbusServerRequest(
             unit: input[0], body: Array(input[1..<(length - 2)]), transaction: 0)
         input.removeFirst(length)
         return .request(request)
-    }
-
-    /// CRC-16 of the serial line: polynomial 0xA001 reflected, start 0xFFFF.
-    static func crc(_ bytes: ArraySlice<UInt8>) -> UInt16 {
-        var sum: UInt16 = 0xFFFF
-        for byte in bytes {
-            sum ^= UInt16(byte)
-            for _ in 0..<8 { sum = sum & 1 != 0 ? sum >> 1 ^ 0xA001 : sum >> 1 }
-        }
-        return sum
     }
 }

@@ -35,7 +35,10 @@ private let expected = Hertz(49.985)
         link.start()
         defer { link.finish() }
         inverter.ask(Watts(5_000), for: .seconds(600))
-        try eventually("driven and read") { try peer.setpoint() == 500 && Self.isRead(inverter) }
+        try eventually("driven and read") {
+            let isRated = inverter.image.ratedPower.fault(at: .now(), within: .seconds(60)) == nil
+            return try peer.setpoint() == 500 && Self.isRead(inverter) && isRated
+        }
         for _ in 0..<3 {
             try peer.ask("mode late \(milliseconds) 1")
             let goal = link.owner.status.transactions + 20

@@ -76,39 +76,52 @@ final class Link {
     private var kept: [AnyObject] = []
     private(set) var events: [ModbusReport] = []
 
-    init(_ address: ModbusAddress, timeout: Duration = .milliseconds(300)) throws {
-        owner = try ModbusLinkOwner(
-            ModbusLinkOwner.Settings(
-                address: address, timeout: timeout, period: .milliseconds(20), epoch: MonotonicTime.now()),
-            stop: stop)
+    init(
+        _ address: ModbusAddress, timeout: Duration = .milliseconds(300),
+        options: ModbusLineOptions = ModbusLineOptions(), period: Duration = .milliseconds(20),
+        wake: WakeUp? = nil
+    ) throws {
+        var settings = ModbusLinkOwner.Settings(
+            address: address, timeout: timeout, period: period, epoch: MonotonicTime.now())
+        settings.options = options
+        owner = try ModbusLinkOwner(settings, wake: wake, stop: stop)
     }
 
     static func tcp(_ peer: Peer, timeout: Duration = .milliseconds(300)) throws -> Link {
         try Link(.tcp(host: "127.0.0.1", port: UInt16(peer.name) ?? 0), timeout: timeout)
     }
 
-    static func rtu(_ name: String, timeout: Duration = .milliseconds(300)) throws -> Link {
-        try Link(.serial(device: name, baud: 115_200, parity: .none, stopBits: 1), timeout: timeout)
+    static func rtu(
+        _ name: String, timeout: Duration = .milliseconds(300),
+        options: ModbusLineOptions = ModbusLineOptions()
+    ) throws -> Link {
+        try Link(
+            .serial(device: name, baud: 115_200, parity: .none, stopBits: 1), timeout: timeout,
+            options: options)
     }
 
     func addInverter(
         unit: UInt8 = 1, reversion: Duration = .seconds(3), readsDCVoltage: Bool = false,
-        reactive: SunSpecReactiveControl.Setting? = nil
+        reactive: SunSpecReactiveControl.Setting? = nil, acceptsUnprovenReversion: Bool = false,
+        driver: RegisterMap? = nil
     ) -> Inverter {
         let inverter = Inverter()
         kept.append(inverter)
         owner.addInverter(
             ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), reversion: reversion,
-            readsDCVoltage: readsDCVoltage, reactive: reactive,
+            readsDCVoltage: readsDCVoltage, acceptsUnprovenReversion: acceptsUnprovenReversion,
+            driver: driver, reactive: reactive,
             setpoints: inverter.actuations.reader(), images: inverter.images.writer())
         return inverter
     }
 
-    func addMeter(unit: UInt8 = 1, sign: SunSpecMeterSign = .generation) -> Meter {
+    func addMeter(
+        unit: UInt8 = 1, sign: SunSpecMeterSign = .generation, driver: RegisterMap? = nil
+    ) -> Meter {
         let meter = Meter()
         kept.append(meter)
         owner.addMeter(
-            ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), sign: sign,
+            ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), sign: sign, driver: driver,
             images: meter.images.writer())
         return meter
     }
