@@ -1,0 +1,119 @@
+import ModbusBus
+import Quantities
+
+// The plan as a file: one line for each link and each write, and a checksum. A person can read it, a
+// half-written one is found out.
+extension WirePlan {
+    /// The name of the plan in a state folder.
+    public static let name = "wires"
+    public static func path(in directory: String) -> String { directory + "/" + name }
+
+    /// A file of more bytes is none of ours.
+    public static let sizeLimit = 1 << 20
+
+    private static let heading = "ballast wires 1"
+
+    public var bytes: [UInt8] {
+        var text = Self.heading + "\n"
+        for link in links {
+            text += link.address.words + "\n"
+            for write in link.writes { text += write.words + "\n" }
+        }
+        return Array((text + "checksum \(Self.checksum(text))\n").utf8)
+    }
+
+    /// `nil` where the bytes are not a whole plan.
+    public init?(bytes: [UInt8]) {
+        var lines = String(decoding: bytes, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count >= 3, lines.removeLast().isEmpty, lines[0] == Self.heading else { return nil }
+        let checksum = lines.removeLast()
+        guard checksum == "checksum \(Self.checksum(lines.joined(separator: "\n") + "\n"))" else {
+            return nil
+        }
+        var links: [(address: ModbusAddress, writes: [Write])] = []
+        for line in lines.dropFirst() {
+            let words = line.split(separator: " ")
+            if let address = ModbusAddress(words: words) {
+                links.append((address, []))
+            } else if let write = Write(words: words), !links.isEmpty {
+                links[links.count - 1].writes.append(write)
+            } else {
+                return nil
+            }
+        }
+        self.init(links: links.map { Link($0.address, writes: $0.writes) })
+    }
+
+    /// FNV-1a: enough to find a torn or edited file.
+    private static func checksum(_ text: String) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return String(hash, radix: 16)
+    }
+}
+
+extension ModbusAddress {
+    fileprivate var words: String {
+        switch self {
+        case .tcp(let host, let port): return "tcp \(host) \(port)"
+        case .serial(let device, let baud, let parity, let stopBits):
+            let name =
+                switch parity {
+                case .none: "none"
+                case .even: "even"
+                case .odd: "odd"
+                }
+            return "rtu \(device) \(baud) \(name) \(stopBits)"
+        }
+    }
+
+    fileprivate init?(words: [Substring]) {
+        switch (words.first, words.count) {
+        case ("tcp", 3):
+            guard let port = UInt16(words[2]) else { return nil }
+            self = .tcp(host: String(words[1]), port: port)
+        case ("rtu", 5):
+            let names: [Substring: Parity] = ["none": .none, "even": .even, "odd": .odd]
+            guard let baud = Int(words[2]), (50...4_000_000).contains(baud), let parity = names[words[3]],
+                let stopBits = Int(words[4]), (1...2).contains(stopBits)
+            else { return nil }
+            self = .serial(device: String(words[1]), baud: baud, parity: parity, stopBits: stopBits)
+        // Words come from a file.
+        default: return nil
+        }
+    }
+}
+
+extension WirePlan.Write {
+    fileprivate var words: String {
+        let place = "\(owner) unit \(device) timeout_ms \(timeout.nanoseconds / 1_000_000) at \(address)"
+        switch values {
+        case .registers(let values):
+            return "registers \(place) = \(values.map { "\($0)" }.joined(separator: " "))"
+        case .register(let value): return "register \(place) = \(value)"
+        case .coilsOff(let count): return "coils_off \(place) = \(count)"
+        }
+    }
+
+    fileprivate init?(words: [Substring]) {
+        guard words.count >= 10, words[2] == "unit", words[4] == "timeout_ms", words[6] == "at",
+            words[8] == "=", let device = UInt8(words[3]), let address = UInt16(words[7]),
+            let timeout = Int64(words[5]), (1...10_000).contains(timeout)
+        else { return nil }
+        let numbers = words[9...].compactMap { UInt16($0) }
+        guard numbers.count == words.count - 9 else { return nil }
+        switch words[0] {
+        case "registers" where numbers.count <= 16: values = .registers(numbers)
+        case "register" where numbers.count == 1: values = .register(numbers[0])
+        case "coils_off" where numbers.count == 1 && (1...64).contains(numbers[0]):
+            values = .coilsOff(Int(numbers[0]))
+        // Words come from a file.
+        default: return nil
+        }
+        owner = String(words[1])
+        self.device = device
+        self.address = address
+        self.timeout = .milliseconds(timeout)
+    }
+}
