@@ -7,6 +7,8 @@ import Scenario
 struct BMSFrames {
     /// Of pack voltage in frame 0x356, per bit.
     var packVoltageResolution: Volts
+    /// Of the current's sensor at this moment.
+    var noise = Amperes.zero
 
     func all(_ unit: SimulatedUnit) -> [CANFrame] {
         [
@@ -52,7 +54,7 @@ struct BMSFrames {
             0x356,
             [
                 signed(battery.packVoltage.value, per: packVoltageResolution.value),
-                signed(-battery.current.value, per: 0.1),
+                signed(-battery.current.value - noise.value, per: 0.1),
                 signed(temperatures.min.value, per: 0.1),
             ])
     }

@@ -6,7 +6,7 @@ import Scenario
 
 /// When the simulated BMS speaks.
 public enum BMSSpeech: Sendable {
-    /// As many do: only while its controller's keep-alive 0x305 came within the last 10 s.
+    /// As many do: only while one of the frames that it wants to hear came within the last 10 s.
     case whileKeptAlive
     case always
 }
@@ -15,9 +15,8 @@ public enum BMSSpeech: Sendable {
 struct BMSRole {
     var plant: SimulatedPlant
     var unit: Int
-    var period: Duration
     var speech: BMSSpeech
-    var frames: BMSFrames
+    var voice: BMSVoice
 }
 
 /// One BMS on its CAN link: sends its frames every period and listens for the keep-alive. Belongs to one
@@ -26,7 +25,7 @@ final class BMSWire {
     private static let keepAliveLimit = Duration.seconds(10)
     private static let reopenPause = Duration.milliseconds(200)
 
-    private let role: BMSRole
+    private var role: BMSRole
     private let address: CANAddress?
     private var transport: CANTransport
     /// Keeps a pseudo-terminal's line up.
@@ -49,24 +48,19 @@ final class BMSWire {
     }
 
     func run(until stop: StopFlag) {
-        var next = MonotonicTime.now()
         while !stop.isRaised {
-            let now = MonotonicTime.now()
-            if now >= next {
-                sendAll(at: now)
-                next = next + role.period
-                if next <= now { next = now + role.period }
-            }
-            let wait = next - MonotonicTime.now()
+            speak(at: MonotonicTime.now())
+            let wait = role.voice.next.map { $0 - MonotonicTime.now() } ?? .milliseconds(50)
             receive(timeout: wait < .milliseconds(50) ? wait : .milliseconds(50))
         }
     }
 
     private func receive(timeout: Duration) {
         var isKeptAlive = false
+        let wanted = role.voice.keepAlives
         do throws(CANError) {
             try transport.receive(timeout: timeout < .milliseconds(1) ? .milliseconds(1) : timeout) { frame in
-                if frame.identifier == 0x305, !frame.isExtended, frame.kind == .data { isKeptAlive = true }
+                if frame.kind == .data, wanted.contains(BMSVoice.key(frame)) { isKeptAlive = true }
             }
         } catch {
             reopen()
@@ -85,13 +79,14 @@ final class BMSWire {
         if let fresh = try? CANTransport.open(address) { transport = fresh }
     }
 
-    private func sendAll(at now: MonotonicTime) {
-        guard transport.isUp else { return }
+    private func speak(at now: MonotonicTime) {
         let (snapshot, heard) = role.plant.with { [unit = role.unit] in
             ($0.site.units[unit], $0.keepAlives[unit])
         }
-        if snapshot.has(.bmsSilence) || !maySpeak(lastKeepAlive: heard, at: now) { return }
-        for frame in snapshot.has(.bmsGarbage) ? BMSFrames.garbage : role.frames.all(snapshot) {
+        // What nobody may hear is spoken all the same: its time goes by.
+        let frames = role.voice.frames(snapshot, at: now)
+        guard transport.isUp, maySpeak(lastKeepAlive: heard, at: now) else { return }
+        for frame in frames {
             // A frame that the link does not take is lost, as on a bus; a lost link shows itself at the next
             // read.
             try? transport.send(frame)
@@ -102,6 +97,7 @@ final class BMSWire {
         switch role.speech {
         case .always: return true
         case .whileKeptAlive:
+            if role.voice.keepAlives.isEmpty { return true }
             guard let lastKeepAlive else { return false }
             return now - lastKeepAlive <= Self.keepAliveLimit
         }

@@ -1,7 +1,7 @@
 import Quantities
 import Scenario
 
-/// An inverter as a chain of SunSpec models: 1, 103, 120, 701, 702, 704, 713.
+/// An inverter as a chain of SunSpec models: 1, 103, 120, 701, 702, 704, 713, then those of `InverterModels`.
 struct InverterRegisters {
     let unitID: UInt8
     let ratedPower: Watts
@@ -10,6 +10,9 @@ struct InverterRegisters {
     /// What clients wrote into 704 points that the model behind does not have.
     private var controls: SimulatedModel
     private var isSetInPercent = false
+    private var more: InverterModels?
+    /// Powers in ten times the step, as after a change of the firmware.
+    var isRescaled = false
 
     static let lineVoltage = 400.0
     static let nominalRootThree = 1.732_050_8
@@ -25,13 +28,21 @@ struct InverterRegisters {
         controls.set(55, scale: 0)
         controls.set(56, scale: -2)
         InverterReactive.prepare(&controls)
+        more = InverterModels(rating: ratedPower)
     }
+
+    private var powerScale: Int { scale(for: ratedPower.value) + (isRescaled ? 1 : 0) }
+    private var setpointScale: Int { isRescaled ? 1 : 0 }
 
     /// Everything from the marker to the end model.
     func image(_ unit: SimulatedUnit, frequency: Hertz) -> [UInt16] {
         head + model103(unit, frequency: frequency) + model120 + model701(unit, frequency: frequency)
-            + model702 + model704(unit.inverter) + model713(unit.battery) + sunSpecEnd
+            + model702 + model704(unit.inverter) + model713(unit.battery) + (more?.registers(unit) ?? [])
+            + sunSpecEnd
     }
+
+    /// Offset of the first model of `InverterModels` from the marker.
+    static let moreOffset = controlsOffset + 67 + 9
 
     private var head: [UInt16] {
         sunSpecMarker + commonModel(model: "Simulated inverter", serial: serial, unitID: unitID)
@@ -63,7 +74,6 @@ struct InverterRegisters {
         var model = SimulatedModel(
             103, length: 50, signed: [6...6, 13...15, 17...23, 26...26, 28...28, 30...37])
         let inverter = unit.inverter
-        let powerScale = scale(for: ratedPower.value)
         for offset in 2...5 { model.set(offset, unsigned: amperes(inverter.activePower), exponent: -1) }
         model.set(6, scale: -1)
         for offset in 7...9 { model.set(offset, unsigned: Self.lineVoltage, exponent: -1) }
@@ -113,7 +123,6 @@ struct InverterRegisters {
         var model = SimulatedModel(
             120, length: 26,
             signed: [4...4, 6...11, 13...18, 20...20, 22...22, 24...24, 26...27])
-        let powerScale = scale(for: ratedPower.value)
         let energyScale = scale(for: capacity.value)
         model.set(2, 82)
         model.set(3, unsigned: ratedPower.value, exponent: powerScale)
@@ -135,7 +144,6 @@ struct InverterRegisters {
         var model = SimulatedModel(
             701, length: 153, signed: [10...14, 35...45, 64...68, 87...91, 113...122], texts: [123...154])
         let inverter = unit.inverter
-        let powerScale = scale(for: ratedPower.value)
         let isFaulty = inverter.state == .fault
         model.set(2, 2)
         model.set(3, isFaulty ? 0 : 1)
@@ -162,7 +170,6 @@ struct InverterRegisters {
 
     private var model702: [UInt16] {
         var model = SimulatedModel(702, length: 50, signed: [45...51])
-        let powerScale = scale(for: ratedPower.value)
         for offset in [2, 7, 8, 9, 10, 11, 12, 13, 26, 31, 32, 33, 34, 35, 36, 37] {
             model.set(offset, unsigned: ratedPower.value, exponent: powerScale)
         }
@@ -189,8 +196,10 @@ struct InverterRegisters {
         let setpoint = inverter.setpoint
         model.set(22, setpoint.isEnabled ? 1 : 0)
         model.set(23, isSetInPercent ? 0 : 1)
-        model.set(24, signed32: setpoint.value.value)
-        model.set(26, signed32: setpoint.revertValue.value)
+        let step = power(setpointScale)
+        model.set(55, scale: setpointScale)
+        model.set(24, signed32: setpoint.value.value / step)
+        model.set(26, signed32: setpoint.revertValue.value / step)
         model.set(28, signed: setpoint.value / ratedPower * 100, exponent: -2)
         model.set(29, signed: setpoint.revertValue / ratedPower * 100, exponent: -2)
         model.set(30, setpoint.isEnabledAfterReversion ? 1 : 0)
@@ -224,6 +233,9 @@ struct InverterRegisters {
     /// Applies a write at `offset` from the marker: settings first, then values, then enables, as if all came
     /// at once.
     mutating func write(_ values: [UInt16], at offset: Int, to inverter: inout InverterModel) -> WriteResult {
+        if offset >= Self.moreOffset {
+            return more?.write(values, at: offset - Self.moreOffset, to: &inverter) ?? .refused(exception: 2)
+        }
         let first = offset - Self.controlsOffset
         let range = first..<(first + values.count)
         guard first >= 2, range.upperBound <= 67 else { return .refused(exception: 2) }
@@ -260,7 +272,8 @@ struct InverterRegisters {
     private mutating func writeSetpoint(
         word: (Int) -> UInt16?, long: (Int) -> UInt32?, to setpoint: inout RevertingControl<Watts>
     ) -> Bool {
-        func watts(_ bits: UInt32) -> Watts { Watts(Double(Int32(bitPattern: bits))) }
+        let step = power(setpointScale)
+        func watts(_ bits: UInt32) -> Watts { Watts(Double(Int32(bitPattern: bits)) * step) }
         func percent(_ bits: UInt16) -> Watts {
             ratedPower * .percent(Double(Int16(bitPattern: bits)) / 100)
         }

@@ -1,6 +1,7 @@
+import DeviceCodecs
 import Quantities
 
-/// The grid meter as SunSpec models 1 and 213 (three-phase wye, float).
+/// The grid meter as SunSpec models 1, 213 (three-phase wye, float) and 203 (the same in integers).
 ///
 /// Sign convention: `W` is positive while the site injects into the grid, so that it has the sign of 701 `W`;
 /// energy injected counts as exported.
@@ -28,6 +29,27 @@ struct MeterRegisters {
         meter.set(68, float: 0)
         meter.set(124, long: 0)
         return sunSpecMarker + commonModel(model: "Simulated meter", serial: "METER", unitID: unitID)
-            + meter.registers + sunSpecEnd
+            + meter.registers + integers + sunSpecEnd
+    }
+
+    private static let empty203 = SunSpecDefinition(203).map { SunSpecImage($0) }
+
+    private var integers: [UInt16] {
+        guard var image = Self.empty203 else { return [] }
+        let exponent = scale(for: max(power.value.magnitude, 1))
+        for (name, digits) in [("A_SF", -1), ("V_SF", -1), ("Hz_SF", -2), ("PF_SF", 0)] {
+            image.setScale(name, digits)
+        }
+        for name in ["W_SF", "VA_SF", "VAR_SF"] { image.setScale(name, exponent) }
+        let current = power.value / (3 * Self.phaseVoltage)
+        image.set("A", current)
+        let values: [(String, Double)] = [
+            ("PhV", Self.phaseVoltage), ("PhVphA", Self.phaseVoltage), ("PhVphB", Self.phaseVoltage),
+            ("PhVphC", Self.phaseVoltage), ("PPV", 400), ("Hz", frequency.value), ("W", power.value),
+            ("WphA", power.value / 3), ("WphB", power.value / 3), ("WphC", power.value / 3),
+            ("VA", power.value.magnitude), ("VAR", 0), ("PF", 100), ("Evt", 0),
+        ]
+        for (name, value) in values { image.set(name, value) }
+        return image.registers
     }
 }

@@ -27,6 +27,8 @@ final class ModbusWire {
     private let plant: SimulatedPlant
     private var devices: [ModbusDevice]
     private var server: ModbusServer
+    /// What each inverter showed last.
+    private var stuck: [UInt8: [UInt16]] = [:]
     /// Keeps a pseudo-terminal's line up.
     private let heldOpen: FileDescriptor?
 
@@ -69,7 +71,7 @@ final class ModbusWire {
             for device in devices {
                 let state = state(of: device)
                 refresh(device.unitID, state.content)
-                server.setBehaviour(state.isSilent ? .silent : .answers, unit: device.unitID)
+                server.setBehaviour(state.behaviour, unit: device.unitID)
             }
             server.poll(timeout: Self.refresh) { store($0) }
         }
@@ -91,11 +93,17 @@ final class ModbusWire {
         case bits(inputs: Levels, coils: Levels)
     }
 
-    private func state(of device: ModbusDevice) -> (content: Content, isSilent: Bool) {
+    private func state(of device: ModbusDevice) -> (content: Content, behaviour: ModbusServedBehaviour) {
         switch device {
-        case .inverter(let index, let registers):
+        case .inverter(let index, var registers):
             let (unit, frequency) = plant.with { ($0.site.units[index], $0.site.frequency) }
-            return (.registers(registers.image(unit, frequency: frequency)), unit.has(.inverterSilence))
+            registers.isRescaled = unit.has(.inverterScale)
+            if unit.has(.inverterStuck), let stuck = stuck[device.unitID] {
+                return (.registers(stuck), Self.behaviour(unit))
+            }
+            let image = registers.image(unit, frequency: frequency)
+            stuck[device.unitID] = image
+            return (.registers(image), Self.behaviour(unit))
         case .meter(let unitID):
             let (meter, isSilent) = plant.with {
                 (
@@ -103,15 +111,36 @@ final class ModbusWire {
                     $0.site.isMeterSilent
                 )
             }
-            return (.registers(meter.image(unitID: unitID)), isSilent)
+            return (.registers(meter.image(unitID: unitID)), isSilent ? .silent : .answers)
         case .module(let index, _):
             let unit = plant.with { $0.site.units[index] }
             let none: Levels = (0, [])
             return (
                 .bits(inputs: unit.inputLevels ?? none, coils: unit.module?.coils ?? none),
-                unit.has(.ioSilence)
+                unit.has(.ioSilence) ? .silent : .answers
             )
         }
+    }
+
+    private static func behaviour(_ unit: SimulatedUnit) -> ModbusServedBehaviour {
+        var behaviour = ModbusServedBehaviour.answers
+        for fault in unit.faults {
+            switch fault {
+            case .inverterSilence, .inverterReboot: return .silent
+            case .inverterSlow(let delay): behaviour = .slow(delay)
+            case .inverterRefuses(let code): behaviour = .exception(UInt8(clamping: code))
+            case .inverterHalfAnswers: behaviour = .half
+            case .inverterWrongUnit: behaviour = .wrongUnit
+            case .inverterScale, .inverterStuck, .inverterDisobeys, .inverterFault, .inverterKeepsPower,
+                .cellOverheat, .cellOvervoltage, .cellUndervoltage, .bmsAlarm, .bmsSilence, .bmsGarbage,
+                .bmsFrozen, .bmsStuck, .bmsJitter, .bmsShortFrames, .bmsBadChecksum, .bmsBusOff,
+                .meterSilence,
+                .pmuSilence, .emergencyStop, .smoke, .gas, .door, .contactorWeld, .contactorRefuses,
+                .ioSilence, .wireBreak:
+                break
+            }
+        }
+        return behaviour
     }
 
     /// - Returns: the exception code with which the write is refused; `nil` = taken.
@@ -121,13 +150,17 @@ final class ModbusWire {
         case .meter: return 2
         case .module(let unit, _):
             if write.table != .coils { return 2 }
-            plant.with {
-                $0.site.units[unit].module?.write(write.values.map { $0 != 0 }, at: write.address)
+            let now = MonotonicTime.now()
+            plant.with { state in
+                state.site.units[unit].module?.write(write.values.map { $0 != 0 }, at: write.address)
+                let isOff = state.site.units[unit].module?.energised.isEmpty ?? true
+                state.coilsOffSince[unit] = isOff ? state.coilsOffSince[unit] ?? now : nil
             }
             return nil
         case .inverter(let unit, var registers):
             let now = MonotonicTime.now()
             let offset = Int(write.address) - Int(Self.base)
+            registers.isRescaled = plant.with { $0.site.units[unit].has(.inverterScale) }
             let result = plant.with { state in
                 let result = registers.write(
                     write.values, at: offset, to: &state.site.units[unit].inverter)

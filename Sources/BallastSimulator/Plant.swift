@@ -14,6 +14,8 @@ public final class SimulatedPlant: Sendable {
         var latency: LatencyRecord
         /// Per unit: when the BMS last heard its controller's keep-alive.
         var keepAlives: [MonotonicTime?]
+        /// Per unit: since when a write has had all coils off.
+        var coilsOffSince: [MonotonicTime?]
     }
 
     private let state: Mutex<State>
@@ -22,7 +24,8 @@ public final class SimulatedPlant: Sendable {
         state = Mutex(
             State(
                 site: site, latency: LatencyRecord(unitCount: site.units.count),
-                keepAlives: Array(repeating: nil, count: site.units.count)))
+                keepAlives: Array(repeating: nil, count: site.units.count),
+                coilsOffSince: Array(repeating: nil, count: site.units.count)))
     }
 
     func with<Result>(_ body: (inout sending State) -> sending Result) -> sending Result {
@@ -59,6 +62,7 @@ struct LatencyRecord {
     private var setpoints: [Watts]
     private var setpointTimes: [MonotonicTime?]
     private var setpointCounts: [Int]
+    private var zeroTimes: [MonotonicTime?]
     /// Setpoints as they stood at the newest step.
     private var before: [Watts]
 
@@ -66,9 +70,12 @@ struct LatencyRecord {
         setpoints = Array(repeating: .zero, count: unitCount)
         setpointTimes = Array(repeating: nil, count: unitCount)
         setpointCounts = Array(repeating: 0, count: unitCount)
+        zeroTimes = setpointTimes
         before = setpoints
     }
 
+    /// Since when the setpoint has stood at zero by a write; `nil` where it does not.
+    func zeroSince(_ unit: Int) -> MonotonicTime? { setpoints[unit] == .zero ? zeroTimes[unit] : nil }
     func setpointTime(_ unit: Int) -> MonotonicTime? { setpointTimes[unit] }
     func setpointCount(_ unit: Int) -> Int { setpointCounts[unit] }
 
@@ -80,6 +87,7 @@ struct LatencyRecord {
     }
 
     mutating func setpointWritten(_ setpoint: Watts, unit: Int, at time: MonotonicTime) {
+        if setpoint == .zero, setpoints[unit] != .zero || zeroTimes[unit] == nil { zeroTimes[unit] = time }
         setpoints[unit] = setpoint
         setpointTimes[unit] = time
         setpointCounts[unit] += 1

@@ -1,3 +1,4 @@
+import BatteryProfiles
 import Glibc
 import Quantities
 import Scenario
@@ -9,6 +10,8 @@ public struct SimulationFiles: Sendable {
     public var site: SiteConfig
     public var scenario: Scenario
     public var plant: SimulatedSite
+    /// Of the units' batteries, in their order; `nil` where a unit names none.
+    public var profiles: [BatteryProfile?]
 
     /// What is wrong, ready for a person, with file and line where there is one.
     public struct LoadError: Error, CustomStringConvertible {
@@ -29,7 +32,11 @@ public struct SimulationFiles: Sendable {
                 profile = try load(profile: path(name, besides: scenarioPath ?? ""))
             }
             let plant = try SimulatedSite(site: site, scenario: scenario, profile: profile)
-            return SimulationFiles(site: site, scenario: scenario, plant: plant)
+            var profiles: [BatteryProfile?] = []
+            for unit in site.units {
+                profiles.append(try unit.battery.profile.map { try load($0, besides: sitePath) })
+            }
+            return SimulationFiles(site: site, scenario: scenario, plant: plant, profiles: profiles)
         } catch let error as LoadError {
             throw error
         } catch {
@@ -37,7 +44,19 @@ public struct SimulationFiles: Sendable {
         }
     }
 
-    /// The profile in the file at `path`.
+    private static func load(
+        _ choice: BatteryProfileConfig, besides site: String
+    ) throws(ConfigErrors) -> BatteryProfile {
+        try BatteryProfile.load(
+            path: path(choice.file, besides: site),
+            options: .init(
+                dialects: choice.dialects, cellCount: choice.cellCount,
+                temperatureCount: choice.temperatureCount),
+            bytes: { (path) throws(ConfigError) in try YAMLText.bytes(of: path) },
+            parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) })
+    }
+
+    /// The frequency profile in the file at `path`.
     public static func load(profile path: String) throws(LoadError) -> FrequencyProfile {
         let text = try text(of: path)
         do throws(FrequencyProfile.ParseError) {

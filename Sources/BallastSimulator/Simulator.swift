@@ -1,3 +1,4 @@
+import BatteryProfiles
 import CANBus
 import Glibc
 import LinuxIO
@@ -45,9 +46,13 @@ public final class Simulator {
     deinit { end() }
 
     /// Opens every wire and starts the threads; when it returns, every socket listens and every link stands.
-    public func start(_ site: SiteConfig) throws(StartError) {
+    ///
+    /// - Parameter profiles: of the units, in their order; a unit that has none speaks the built-in frames.
+    public func start(_ site: SiteConfig, profiles: [BatteryProfile?] = []) throws(StartError) {
         do throws(StartError) {
-            for (index, unit) in site.units.enumerated() { try startBattery(unit, index) }
+            for (index, unit) in site.units.enumerated() {
+                try startBattery(unit, index, profiles.indices.contains(index) ? profiles[index] : nil)
+            }
             try startModbus(site)
             try startPhasors(site)
             try startControl()
@@ -89,10 +94,22 @@ public final class Simulator {
 
     // MARK: CAN
 
-    private func startBattery(_ unit: UnitConfig, _ index: Int) throws(StartError) {
+    private func startBattery(
+        _ unit: UnitConfig, _ index: Int, _ profile: BatteryProfile?
+    ) throws(StartError) {
+        if unit.battery.profile != nil && profile == nil {
+            throw StartError(wire: unit.id, reason: "its battery's profile was not read")
+        }
         let far = try farEnd(of: unit.battery.transport, wire: unit.id)
         if case .terminal(let path) = far { links.append(path) }
-        let wire = try Self.batteryWire(unit, index, far, plant, options.speech)
+        let seed = plant.with { $0.site.scenario.seed } &+ UInt64(index)
+        let voice =
+            profile.map { BMSVoice($0, seed: seed) }
+            ?? BMSVoice(
+                BMSFrames(packVoltageResolution: unit.battery.packVoltageResolution),
+                period: unit.battery.period, seed: seed)
+        let role = BMSRole(plant: plant, unit: index, speech: options.speech, voice: voice)
+        let wire = try Self.batteryWire(unit, far, role)
         try startThread(for: unit.id) { [stop] in wire.run(until: stop) }
     }
 
@@ -116,11 +133,8 @@ public final class Simulator {
     }
 
     private static func batteryWire(
-        _ unit: UnitConfig, _ index: Int, _ far: FarEnd, _ plant: SimulatedPlant, _ speech: BMSSpeech
+        _ unit: UnitConfig, _ far: FarEnd, _ role: BMSRole
     ) throws(StartError) -> sending BMSWire {
-        let role = BMSRole(
-            plant: plant, unit: index, period: unit.battery.period, speech: speech,
-            frames: BMSFrames(packVoltageResolution: unit.battery.packVoltageResolution))
         do {
             switch far {
             case .address(let address): return try BMSWire(opening: address, role)

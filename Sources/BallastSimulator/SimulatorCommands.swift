@@ -2,6 +2,17 @@ import LinuxIO
 import Quantities
 import Scenario
 
+/// What a person may ask for.
+public enum SimulatorHelp {
+    /// A line for each fault that the simulation knows.
+    public static var faults: String {
+        Fault.Kind.allCases.map { kind in
+            let name = kind.rawValue + (kind.concernsUnit ? " UNIT" : "")
+            return "  " + name + String(repeating: " ", count: max(1, 29 - name.utf8.count)) + kind.summary
+        }.joined(separator: "\n")
+    }
+}
+
 /// What the control socket understands; each answer is one line of JSON, an error has the member `error`.
 struct SimulatorCommands {
     static let usage = """
@@ -124,6 +135,19 @@ struct SimulatorCommands {
         ])
     }
 
+    /// On the machine's monotonic clock, which other programs read too.
+    private static func milliseconds(_ time: MonotonicTime?) -> JSONText {
+        time.map { .number(Double($0.nanoseconds) / 1e6, decimals: 3) } ?? .null
+    }
+
+    /// Since when writes have had the unit safe.
+    private static func writes(_ state: SimulatedPlant.State, _ index: Int) -> [(String, JSONText)] {
+        [
+            ("zero_since_ms", milliseconds(state.latency.zeroSince(index))),
+            ("coils_off_since_ms", milliseconds(state.coilsOffSince[index])),
+        ]
+    }
+
     private static func unit(
         _ state: SimulatedPlant.State, _ index: Int, at now: MonotonicTime
     ) -> JSONText {
@@ -133,7 +157,7 @@ struct SimulatorCommands {
         let temperatures = battery.cellTemperatures
         let setpoint = unit.inverter.setpoint
         let age = state.latency.setpointTime(index).map { (now - $0).milliseconds }
-        return .object([
+        let members: [(String, JSONText)] = [
             ("id", .string(unit.id)),
             ("power_w", .number(unit.inverter.activePower.value, decimals: 1)),
             ("soc_percent", .number(battery.stateOfCharge.percent, decimals: 3)),
@@ -158,7 +182,8 @@ struct SimulatorCommands {
             ("coil_drops", unit.module.map { .integer($0.dropCount) } ?? .null),
             ("faults", .array(unit.faults.map { .string($0.kind.rawValue) })),
             ("bms_protections", .array(unit.management.protections.map { .string($0.rawValue) })),
-        ])
+        ]
+        return .object(members + writes(state, index))
     }
 
     static func latencies(_ state: SimulatedPlant.State) -> JSONText {

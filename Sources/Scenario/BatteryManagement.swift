@@ -22,6 +22,8 @@ public struct BatteryManagement: Sendable {
     public private(set) var isTemperatureWarning = false
     /// A fault makes the BMS report a system error of its own.
     var isSystemErrorForced = false
+    /// A fault holds the battery's own contactors open; it says nothing of it.
+    var keepsContactorsOpen = false
 
     public init() {}
 
@@ -33,7 +35,7 @@ public struct BatteryManagement: Sendable {
         if voltages.min < Self.cellVoltageLow { latch(.cellVoltageLow) }
         if temperatures.max > Self.cellTemperatureHigh { latch(.cellTemperatureHigh) }
         if isSystemErrorForced { latch(.systemError) }
-        battery.isContactorClosed = protections.isEmpty
+        battery.isContactorClosed = protections.isEmpty && !keepsContactorsOpen
     }
 
     private mutating func latch(_ protection: BatteryProtection) {

@@ -141,6 +141,10 @@ public struct BatteryModel: Sendable {
         return OpenCircuitVoltage.lfp(at: cell.stateOfCharge) - current.value * cell.resistanceOhm
     }
 
+    /// At the terminals of each cell.
+    public var allCellVoltages: [Volts] { cells.indices.map { Volts(voltage(ofCell: $0)) } }
+    public var allCellTemperatures: [Celsius] { cells.map { Celsius($0.temperature) } }
+
     public var packVoltage: Volts { Volts(cells.indices.reduce(0) { $0 + voltage(ofCell: $1) }) }
 
     /// Mean over all cells.

@@ -52,6 +52,46 @@ public struct RevertingControl<Value: Quantity>: Sendable {
     }
 }
 
+/// Limits of charge and discharge, as SunSpec 124 has them: a negative limit of one direction forces the
+/// other.
+/// After the reversion they are disabled, which is not zero power: whatever else asks then holds.
+public struct StorageRates: Sendable {
+    /// Shares of the rating; negative forces the other direction.
+    public var discharge = Fraction(1)
+    public var charge = Fraction(1)
+    public var limitsDischarge = false
+    public var limitsCharge = false
+    /// Zero = never reverts.
+    public var reversionTime: Duration = .zero
+    public private(set) var remaining: Duration?
+
+    public init() {}
+
+    public var isEnabled: Bool { limitsDischarge || limitsCharge }
+
+    /// The rates were written.
+    public mutating func restart() { remaining = reversionTime > .zero ? reversionTime : nil }
+
+    /// - Returns: whether they have reverted in this step.
+    mutating func advance(by step: Duration) -> Bool {
+        guard isEnabled, let left = remaining else { return false }
+        if left > step {
+            remaining = left - step
+            return false
+        }
+        remaining = nil
+        (limitsDischarge, limitsCharge) = (false, false)
+        return true
+    }
+
+    /// What is left of a power.
+    func limit(_ power: Watts, rating: Watts) -> Watts {
+        var power = power
+        if limitsCharge { power = Swift.max(power, rating * -charge.value) }
+        return limitsDischarge ? Swift.min(power, rating * discharge.value) : power
+    }
+}
+
 /// A battery inverter: follows a power setpoint with a ramp, loses a little, and protects itself by a
 /// reversion timer.
 public struct InverterModel: Sendable {
@@ -68,6 +108,12 @@ public struct InverterModel: Sendable {
     public var setpoint = RevertingControl<Watts>(.zero)
     /// 704 `WMaxLimPct`: cap on the magnitude of power.
     public var powerLimit = RevertingControl<Fraction>(Fraction(1))
+    /// 123 `WMaxLimPct`: one more cap, with a reversion that disables it.
+    public var immediateLimit = RevertingControl<Fraction>(Fraction(1))
+    /// 124.
+    public var rates = StorageRates()
+    /// 123 `Conn` and 703 `ES`: without it the device gives nothing.
+    public var isPermitted = true
     /// How often the setpoint has reverted.
     public private(set) var reversionCount = 0
     /// At the AC terminals; positive = injected.
@@ -76,6 +122,13 @@ public struct InverterModel: Sendable {
     public private(set) var energyInjected: WattHours = .zero
     public private(set) var energyAbsorbed: WattHours = .zero
     var isFaultForced = false
+    var isReversionBroken = false
+    /// What it holds while it follows nobody.
+    var stubbornPower: Watts?
+    /// It has no supply: nothing works, and what it was told is gone.
+    var isDown = false {
+        didSet { if isDown { forget() } }
+    }
 
     public init(ratedPower: Watts) {
         precondition(ratedPower > .zero)
@@ -85,10 +138,23 @@ public struct InverterModel: Sendable {
 
     /// Power the control asks for now, inside the rating.
     public var target: Watts {
-        guard setpoint.isEnabled else { return .zero }
-        let cap =
-            powerLimit.isEnabled ? ratedPower * powerLimit.value.clamped(.zero, Fraction(1)) : ratedPower
-        return setpoint.value.clamped(-cap, cap)
+        guard isPermitted, !isDown else { return .zero }
+        if let stubbornPower { return stubbornPower }
+        var cap = ratedPower
+        for limit in [powerLimit, immediateLimit] where limit.isEnabled {
+            cap = Swift.min(cap, ratedPower * limit.value.clamped(.zero, Fraction(1)))
+        }
+        let asked = setpoint.isEnabled ? setpoint.value : .zero
+        return rates.limit(asked, rating: ratedPower).clamped(-cap, cap)
+    }
+
+    /// As after a restart.
+    private mutating func forget() {
+        setpoint = RevertingControl(.zero)
+        powerLimit = RevertingControl(Fraction(1))
+        immediateLimit = RevertingControl(Fraction(1))
+        rates = StorageRates()
+        isPermitted = true
     }
 
     /// Losses at an AC power: 0.3 % of the rating always, 1 % of the power, 1 % of the rating at full load
@@ -106,8 +172,14 @@ public struct InverterModel: Sendable {
     /// - Parameter waitsForBattery: it is connected by contactors that others drive: without power asked of
     ///   it, it waits for them.
     mutating func advance(by step: Duration, isBatteryConnected: Bool, waitsForBattery: Bool = false) {
-        if setpoint.advance(by: step) { reversionCount += 1 }
+        if !isReversionBroken, setpoint.advance(by: step) { reversionCount += 1 }
+        if !isReversionBroken, rates.advance(by: step) { reversionCount += 1 }
         _ = powerLimit.advance(by: step)
+        _ = immediateLimit.advance(by: step)
+        if isDown {
+            (state, activePower) = (.off, .zero)
+            return
+        }
         guard isBatteryConnected, !isFaultForced else {
             state = waitsForBattery && !isFaultForced && target == .zero ? .standby : .fault
             activePower = .zero
@@ -115,7 +187,8 @@ public struct InverterModel: Sendable {
         }
         let most = rampRate * step
         activePower += (target - activePower).clamped(-most, most)
-        state = setpoint.isEnabled || activePower != .zero ? .running : .standby
+        let isAsked = isPermitted && (setpoint.isEnabled || rates.isEnabled)
+        state = isAsked || activePower != .zero ? .running : .standby
         let energy = activePower * step
         if energy > .zero { energyInjected += energy } else { energyAbsorbed -= energy }
     }

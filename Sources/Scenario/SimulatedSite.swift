@@ -49,8 +49,10 @@ public struct SimulatedUnit: Sendable {
             case .cellOverheat(let cell, let rate): battery.heating = (cell, rate)
             case .cellOvervoltage(let cell, let voltage), .cellUndervoltage(let cell, let voltage):
                 battery.forcedVoltage = (cell, voltage)
-            case .bmsAlarm, .bmsSilence, .bmsGarbage, .inverterFault, .inverterSilence, .meterSilence,
-                .pmuSilence,
+            case .bmsAlarm, .bmsSilence, .bmsGarbage, .bmsFrozen, .bmsStuck, .bmsJitter, .bmsShortFrames,
+                .bmsBadChecksum, .bmsBusOff, .inverterFault, .inverterSilence, .inverterKeepsPower,
+                .inverterSlow, .inverterRefuses, .inverterHalfAnswers, .inverterWrongUnit, .inverterScale,
+                .inverterStuck, .inverterDisobeys, .inverterReboot, .meterSilence, .pmuSilence,
                 .emergencyStop, .smoke, .gas, .door, .contactorWeld, .contactorRefuses, .ioSilence:
                 break
             case .wireBreak(let input): cutWire = input
@@ -58,13 +60,18 @@ public struct SimulatedUnit: Sendable {
         }
         management.isSystemErrorForced = has(.bmsAlarm)
         inverter.isFaultForced = has(.inverterFault)
+        inverter.stubbornPower =
+            has(.inverterDisobeys) ? inverter.stubbornPower ?? inverter.activePower : nil
+        inverter.isDown = has(.inverterReboot)
+        inverter.isReversionBroken = has(.inverterKeepsPower)
         module?.cutWire = cutWire
         let (isWelded, refuses) = (has(.contactorWeld), has(.contactorRefuses))
         contactors?.isWelded = isWelded
         contactors?.refusesToClose = refuses
+        management.keepsContactorsOpen = refuses && contactors == nil
     }
 
-    mutating func advance(by step: Duration) {
+    public mutating func advance(by step: Duration) {
         management.watch(&battery)
         module?.advance(by: step)
         let charging = advanceContactors(by: step)

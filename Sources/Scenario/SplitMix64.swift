@@ -15,5 +15,5 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     }
 
     /// Evenly spread over −1 … 1.
-    mutating func nextSpread() -> Double { Double(next() >> 11) / 0x1p52 - 1 }
+    public mutating func nextSpread() -> Double { Double(next() >> 11) / 0x1p52 - 1 }
 }

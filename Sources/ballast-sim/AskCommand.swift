@@ -17,8 +17,7 @@ struct AskCommand: ParsableCommand {
               quit                         end the simulation
 
             FAULTS
-              cell_overheat, cell_overvoltage, cell_undervoltage, bms_alarm, bms_silence, bms_garbage,
-              inverter_fault, inverter_silence, meter_silence (without a unit)
+            \(SimulatorHelp.faults)
 
             The exit status is 1 if the simulation refused the command.
             """)

@@ -11,8 +11,9 @@ struct BallastSim: ParsableCommand {
             scenario file.
             """,
         subcommands: [
-            PlantCommand.self, AskCommand.self, PollCommand.self, DecodeCommand.self, DemoCommand.self,
+            PlantCommand.self, AskCommand.self, RecordCommand.self, PollCommand.self, DecodeCommand.self,
+            DemoCommand.self,
             ConformanceCommand.self,
-            ReplayFrequencyCommand.self,
+            ReplayFrequencyCommand.self, CycleCommand.self, ExchangeCommand.self,
         ])
 }

@@ -20,6 +20,8 @@ struct DecodeCommand: ParsableCommand {
 
     @Argument(help: "The battery's profile (YAML).") var profile: String
     @Argument(help: "The recording.") var log: String
+    @Option(help: "How many cells there are, at most 400.") var cells: Int?
+    @Option(help: "How many temperatures there are, at most 400.") var temperatures: Int?
     @Option(help: "How many frames are measured, 1 … 1000000000.") var count = 2_000_000
 
     func validate() throws {
@@ -30,7 +32,8 @@ struct DecodeCommand: ParsableCommand {
         let frames = try frames()
         let before = Self.residentKilobytes
         let profile = try BatteryProfile.load(
-            path: self.profile, bytes: { (path) throws(ConfigError) in try YAMLText.bytes(of: path) },
+            path: self.profile, options: .init(cellCount: cells, temperatureCount: temperatures),
+            bytes: { (path) throws(ConfigError) in try YAMLText.bytes(of: path) },
             parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) })
         var battery = ProfiledBattery(profile)
         let memory = Self.residentKilobytes - before

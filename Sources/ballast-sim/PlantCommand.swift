@@ -27,7 +27,7 @@ struct PlantCommand: ParsableCommand {
             "For socketcan:IF in the site: the interface on which we stand.", valueName: "IF=IF2"))
     var canPeers: [String] = []
 
-    @Flag(help: "The BMS speaks even while nobody sends it the keep-alive 0x305.")
+    @Flag(help: "The BMS speaks even while nobody sends it what it wants to hear.")
     var bmsFreeRunning = false
 
     @Flag(help: "Begin the scenario at once.")
@@ -45,7 +45,7 @@ struct PlantCommand: ParsableCommand {
         let signals = SignalInbox()
         let files = try SimulationFiles.load(site: site, scenario: scenario)
         let simulator = Simulator(files.plant, options: options)
-        try simulator.start(files.site)
+        try simulator.start(files.site, profiles: files.profiles)
         if start { simulator.begin() }
         print(
             "ready: site \(files.site.siteID), \(files.site.units.count) units, seed \(files.scenario.seed)")

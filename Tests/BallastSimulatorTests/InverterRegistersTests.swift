@@ -26,7 +26,7 @@ func simulatedUnit(_ power: Watts = .kilowatts(100)) -> SimulatedUnit {
             if image[position] == 704 { #expect(position == Self.base) }
             position += 2 + Int(image[position + 1])
         }
-        #expect(models == [1, 103, 120, 701, 702, 704, 713])
+        #expect(models == [1, 103, 120, 701, 702, 704, 713, 121, 122, 123, 124, 703, 802])
         #expect(position == image.count - 2, "nothing after the end model")
         #expect(image.count <= 1_000)
     }

@@ -40,6 +40,18 @@ import Testing
         #expect(text.contains(part), "\(text)")
     }
 
+    @Test func `the help names every fault, and every fault can be asked for by its name alone`() throws {
+        let lines = SimulatorHelp.faults.split(separator: "\n")
+        #expect(lines.count == Fault.Kind.allCases.count)
+        for (kind, line) in zip(Fault.Kind.allCases, lines) {
+            #expect(line.hasPrefix("  \(kind.rawValue)\(kind.concernsUnit ? " UNIT" : "") "))
+            if kind.concernsModule { continue }
+            let answer = try Self.commands().answer(
+                "fault \(kind.rawValue)\(kind.concernsUnit ? " BESS_01" : "")")
+            #expect(answer == #"{"ok":true}"#, "\(kind)")
+        }
+    }
+
     @Test func `faults show in the truth until they are cleared`() throws {
         let commands = try Self.commands()
         #expect(commands.answer("fault cell_overheat BESS_01 rate_k_per_s=5 cell=3") == #"{"ok":true}"#)

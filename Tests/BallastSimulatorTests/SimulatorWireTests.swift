@@ -62,7 +62,7 @@ final class RunningSite {
             capacity_kwh: 250
             max_power_kw: 100
             bms: {transport: "slcan:\(folder)/run/can", period_ms: 200}
-            modbus: {device: \(folder)/run/rtu, unit_id: 1}
+            modbus: {device: \(folder)/run/rtu, baud: 115200, unit_id: 1}
           - id: U3
             campus_id: C
             capacity_kwh: 250
@@ -95,7 +95,7 @@ final class RunningSite {
         let read = try peer("simulator_sunspec.py", ["127.0.0.1", "\(site.ports[2])", "1", "30000"])
         let truth = try site.truth()
         let unit = try #require((truth["units"] as? [[String: Any]])?.first)
-        #expect(read["models"] as? [Int] == [1, 103, 120, 701, 702, 704, 713])
+        #expect(read["models"] as? [Int] == [1, 103, 120, 701, 702, 704, 713, 121, 122, 123, 124, 703, 802])
         #expect(read["serial"] as? String == "U1")
         #expect(try number(read, "power_w") == number(unit, "power_w"))
         #expect(try number(read, "power_103_w") == 30_000)
@@ -161,7 +161,7 @@ final class RunningSite {
         #expect(raw.keys.sorted() == ["351", "355", "356", "359", "35C", "35E", "373"])
         let decoded = try #require(heard["decoded"] as? [String: Any])
         #expect(try (number(decoded, "PackVoltage") - number(unit, "pack_voltage_v")).magnitude < 0.02)
-        #expect(try (number(decoded, "PackCurrent") + number(unit, "pack_current_a")).magnitude < 0.1)
+        #expect(try (number(decoded, "PackCurrent") + number(unit, "pack_current_a")).magnitude < 0.6)
         #expect(try (number(decoded, "StateOfChargeFine") - number(unit, "soc_percent")).magnitude < 0.02)
         #expect(try number(decoded, "ChargeCurrentLimit") == 488.3)
     }

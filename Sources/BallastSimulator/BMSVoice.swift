@@ -1,0 +1,171 @@
+import BatteryProfiles
+import DeviceCodecs
+import Plant
+import Quantities
+import Scenario
+
+/// What a simulated BMS puts on its bus and when, with what goes wrong on the way. It reads no clock, so that
+/// a wire and a recording sound alike.
+struct BMSVoice {
+    private enum Source {
+        /// The built-in decoder's battery: all frames at once, every period.
+        case builtIn(BMSFrames, period: Duration, next: MonotonicTime?)
+        case profile(ProfileEncoder)
+    }
+
+    /// Frames that are late are lost when more than these wait.
+    private static let queueLimit = 10_000
+    /// Current sensors of racks are no better than this; it is what tells a living battery from a frozen one.
+    private static let currentNoise = 0.4
+
+    private var source: Source
+    private var random: SplitMix64
+    /// As it was when its values stopped.
+    private var held: (unit: SimulatedUnit, noise: Amperes)?
+    private var late: [(due: MonotonicTime, frame: CANFrame)] = []
+    private var wasBusOff = false
+    /// What it must hear to speak; empty: it speaks always.
+    let keepAlives: Set<UInt32>
+
+    init(_ frames: BMSFrames, period: Duration, seed: UInt64) {
+        source = .builtIn(frames, period: period, next: nil)
+        random = SplitMix64(seed: seed)
+        keepAlives = [0x305]
+    }
+
+    init(_ profile: BatteryProfile, seed: UInt64) {
+        source = .profile(ProfileEncoder(profile))
+        random = SplitMix64(seed: seed)
+        keepAlives = Set(profile.sends.map { Self.key($0.frame) })
+    }
+
+    static func key(_ frame: CANFrame) -> UInt32 {
+        frame.isExtended ? frame.identifier | 0x8000_0000 : frame.identifier
+    }
+
+    /// When there may be something to send.
+    var next: MonotonicTime? {
+        let due: MonotonicTime? =
+            switch source {
+            case .builtIn(_, _, let next): next
+            case .profile(let encoder): encoder.next
+            }
+        guard let first = late.map(\.due).min() else { return due }
+        return due.map { min($0, first) } ?? first
+    }
+
+    /// The frames that go out at `now`.
+    mutating func frames(_ unit: SimulatedUnit, at now: MonotonicTime) -> [CANFrame] {
+        let frames = spoken(unit, at: now)
+        if unit.has(.bmsBusOff) {
+            late = []
+            defer { wasBusOff = true }
+            return wasBusOff ? [] : [CANFrame(0x40, kind: .error)]
+        }
+        wasBusOff = false
+        if unit.has(.bmsSilence) { return [] }
+        return delayed(frames.map { Self.cut($0, unit) }, unit, at: now)
+    }
+
+    private mutating func spoken(_ unit: SimulatedUnit, at now: MonotonicTime) -> [CANFrame] {
+        var noise = Amperes(0)
+        if unit.battery.current.magnitude > Amperes(1) {
+            noise = Amperes(Self.currentNoise * random.nextSpread())
+        }
+        if !unit.has(.bmsFrozen) && !unit.has(.bmsStuck) {
+            held = nil
+        } else if held == nil {
+            held = (unit, noise)
+        }
+        let seen = held ?? (unit, noise)
+        switch source {
+        case .builtIn(var frames, let period, let next):
+            let due = next ?? now
+            guard now >= due else { return [] }
+            let later = due + period
+            source = .builtIn(frames, period: period, next: later > now ? later : now + period)
+            if unit.has(.bmsGarbage) { return BMSFrames.garbage }
+            frames.noise = seen.noise
+            return frames.all(seen.unit)
+        case .profile(var encoder):
+            encoder.areCountersStopped = unit.has(.bmsFrozen)
+            encoder.spoilsChecksums = unit.has(.bmsBadChecksum)
+            let frames = encoder.frames(at: now, BatterySample(seen.unit, noise: seen.noise))
+            source = .profile(encoder)
+            return unit.has(.bmsGarbage) ? frames.map { garbage($0) } : frames
+        }
+    }
+
+    /// The same message with nonsense in it, or a part of one.
+    private mutating func garbage(_ frame: CANFrame) -> CANFrame {
+        var result = CANFrame(frame.identifier, isExtended: frame.isExtended)
+        let length = Int(random.next() % 9)
+        for _ in 0..<length { result.append(UInt8(truncatingIfNeeded: random.next())) }
+        return result
+    }
+
+    private static func cut(_ frame: CANFrame, _ unit: SimulatedUnit) -> CANFrame {
+        var frame = frame
+        for fault in unit.faults {
+            if case .bmsShortFrames(let length) = fault { frame.length = min(frame.length, length) }
+        }
+        return frame
+    }
+
+    private mutating func delayed(
+        _ frames: [CANFrame], _ unit: SimulatedUnit, at now: MonotonicTime
+    ) -> [CANFrame] {
+        var jitter = Duration.zero
+        for fault in unit.faults { if case .bmsJitter(let time) = fault { jitter = time } }
+        guard jitter > .zero || !late.isEmpty else { return frames }
+        for frame in frames where late.count < Self.queueLimit {
+            let share = (random.nextSpread() + 1) / 2
+            late.append((now + .nanoseconds(Int64(jitter.seconds * share * 1e9)), frame))
+        }
+        let due = late.filter { $0.due <= now }
+        late.removeAll { $0.due <= now }
+        return due.map(\.frame)
+    }
+}
+
+extension BatterySample {
+    /// What the BMS of a simulated unit knows of its battery.
+    ///
+    /// - Parameter noise: of the current's sensor.
+    init(_ unit: SimulatedUnit, noise: Amperes) {
+        self.init()
+        let (battery, management) = (unit.battery, unit.management)
+        let (voltages, temperatures) = (battery.cellVoltages, battery.cellTemperatures)
+        let percent = battery.stateOfCharge.clamped(.zero, Fraction(1)).percent
+        self[.cellVoltageMax] = voltages.max.value
+        self[.cellVoltageMin] = voltages.min.value
+        self[.cellTemperatureMax] = temperatures.max.value
+        self[.cellTemperatureMin] = temperatures.min.value
+        self[.packVoltage] = battery.packVoltage.value
+        self[.packCurrent] = battery.current.value + noise.value
+        self[.stateOfCharge] = percent
+        self[.stateOfHealth] = 100
+        self[.chargeCurrentLimit] = management.chargeCurrentLimit(battery).value
+        self[.dischargeCurrentLimit] = management.dischargeCurrentLimit(battery).value
+        self[.chargeVoltageLimit] = management.chargeVoltageLimit(battery).value
+        self[.dischargeVoltageLimit] = management.dischargeVoltageLimit(battery).value
+        self[.insulation] = 2_000_000
+        self[.contactors] = battery.isContactorClosed ? 1 : 0
+        self[.packTemperature] = temperatures.min.value
+        cellVoltages = battery.allCellVoltages.map(\.value)
+        cellTemperatures = battery.allCellTemperatures.map(\.value)
+        for cause in management.protections {
+            switch cause {
+            case .cellVoltageHigh: alarms.insert(.voltageHigh)
+            case .cellVoltageLow: alarms.insert(.voltageLow)
+            case .cellTemperatureHigh: alarms.insert(.temperatureHigh)
+            case .systemError: alarms.insert(.internalFault)
+            }
+        }
+        if management.isTemperatureWarning { warnings.insert(.temperatureHigh) }
+        let isAllowed = management.protections.isEmpty
+        permissions = []
+        if isAllowed && self[.chargeCurrentLimit] ?? 0 > 0 { permissions.insert(.charge) }
+        if isAllowed && self[.dischargeCurrentLimit] ?? 0 > 0 { permissions.insert(.discharge) }
+    }
+}
