@@ -8,10 +8,13 @@ import Recorder
 struct Absences {
     private let units: [String]
     private(set) var current: [LatchRecord.Absence]
+    /// Those whose time ended while no daemon ran: their units are held, as they would have been.
+    private let overdue: [LatchRecord.Absence]
 
     init(_ record: LatchRecord, units: [String], wallSeconds: Int64) {
         self.units = units
         current = record.absences.filter { units.contains($0.unit) && wallSeconds < $0.end }
+        overdue = record.absences.filter { units.contains($0.unit) && wallSeconds >= $0.end }
     }
 
     /// Learns from what the cycle made of an operator's wish.
@@ -34,10 +37,15 @@ struct Absences {
         current.removeAll { $0.unit == units[unit] && $0.kind == kind }
     }
 
-    /// Takes the units out again, for what is left of their time. Before the first step.
+    /// Takes the units out again, for what is left of their time. Before the first step. Whether a unit in
+    /// standby came from power is not known any more: in the end it is held.
     func restore(_ controller: inout Controller, wallSeconds: Int64, at now: MonotonicTime) {
         // What it tells was told when the operator asked.
         var told = Decision()
+        for absence in overdue {
+            guard let unit = units.firstIndex(of: absence.unit) else { continue }
+            controller.restore(.none, firstOut: nil, hold: .afterOverride, unit: unit)
+        }
         for absence in current {
             guard let unit = units.firstIndex(of: absence.unit) else { continue }
             // A clock that is wrong at the start makes it no longer than anybody may ask for.

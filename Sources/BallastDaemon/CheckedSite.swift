@@ -10,7 +10,10 @@ public struct CheckedSite: Sendable {
     let schedule: Schedule?
     /// By unit; `nil` where the built-in decoder reads the battery.
     let profiles: [BatteryProfile?]
+    let drivers: DriverFiles
     let files: [File]
+    /// Of the site's file; `nil` where none was read.
+    let path: String?
 
     /// One file, as it was read.
     struct File: Sendable, Equatable {
@@ -41,7 +44,11 @@ public struct CheckedSite: Sendable {
         profiles = try ProfileFiles.load(site, path: path) { path, bytes in
             files.append(File(path: path, sha256: SHA256.hex(of: bytes)))
         }
+        drivers = try DriverFiles(site, path: path) { path, bytes in
+            files.append(File(path: path, sha256: SHA256.hex(of: bytes)))
+        }
         self.files = files
+        self.path = path
     }
 
     /// For tests: no file was read.
@@ -49,7 +56,9 @@ public struct CheckedSite: Sendable {
         self.config = config
         schedule = nil
         profiles = config.units.map { _ in nil }
+        drivers = DriverFiles()
         self.files = files
+        path = nil
     }
 
     /// Every key that a configuration may hold, one line each.
@@ -57,7 +66,8 @@ public struct CheckedSite: Sendable {
 
     /// What the configuration means, for a terminal of 120 columns.
     public var text: String {
-        let lines = [Daemon.summary(of: config, schedule)] + batteries + [InterlockMatrix(self).text]
+        let lines =
+            [Daemon.summary(of: config, schedule)] + batteries + inverters + [InterlockMatrix(self).text]
         return lines.joined(separator: "\n")
     }
 
@@ -68,6 +78,31 @@ public struct CheckedSite: Sendable {
             let lacks = profile.lacks.map(\.name)
             let without = lacks.isEmpty ? "" : "; it does not tell: \(lacks.joined(separator: ", "))"
             return "  battery \(unit.id): \(profile.name)\(without)"
+        }
+    }
+
+    /// How each inverter is driven, and what it does when nobody drives it any more.
+    private var inverters: [String] {
+        config.units.flatMap { unit in
+            let after = "after \(Int(unit.reversion.seconds)) s of silence"
+            guard let map = drivers.map(of: unit.inverter), let control = map.control else {
+                let alone =
+                    config.mode == .production
+                    ? "it is not driven before commission reversion has measured it"
+                    : "it has no safe reversion"
+                return [
+                    "  inverter \(unit.id): SunSpec; with model 704 it goes to zero \(after);",
+                    "    with 124 and not 704 \(alone)",
+                ]
+            }
+            let hold = control.hold.map { "after \(Int($0.seconds)) s of silence" } ?? after
+            let what =
+                switch control.reversion {
+                case .zero: "goes to zero \(hold)"
+                case .disables: "is on its own \(hold): no safe reversion"
+                case .absent: "goes on for ever: no safe reversion"
+                }
+            return ["  inverter \(unit.id): \(map.name); by its driver it \(what)"]
         }
     }
 

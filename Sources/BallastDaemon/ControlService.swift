@@ -11,25 +11,29 @@ final class ControlService: Sendable {
     private struct State: Sendable {
         var status: SiteStatus?
         var trips: [TripStatus] = []
-        /// Newest answers of the cycle to resets, by unit.
-        var resets: [Int: Event.Kind] = [:]
+        /// Newest answers of the cycle to resets and resumes, by unit.
+        var answers: [Int: Event.Kind] = [:]
     }
 
     private let state = Mutex(State())
     private let commands = Mutex<Void>(())
     private let link: CycleLink
     private let units: [String]
-    private let periodMilliseconds: Double
+    private let timing: TimingSource
     private let access: ControlAccess
     private let journal: Journal
+    private let modbus: ModbusDesk
     private let stop = StopFlag()
+    let reversionDesk = ReversionDesk()
 
     init(
-        link: CycleLink, units: [String], periodMilliseconds: Double, access: ControlAccess, journal: Journal
+        link: CycleLink, units: [String], timing: TimingSource, access: ControlAccess, journal: Journal,
+        modbus: ModbusDesk = ModbusDesk()
     ) {
         self.link = link
+        self.modbus = modbus
         self.units = units
-        self.periodMilliseconds = periodMilliseconds
+        self.timing = timing
         self.access = access
         self.journal = journal
     }
@@ -41,21 +45,50 @@ final class ControlService: Sendable {
         }
     }
 
+    /// The newest; `nil` before the first cycle.
+    var currentStatus: SiteStatus? { state.withLock { $0.status } }
+
     /// Tells what the cycle made of a command.
     func saw(_ event: Event) {
-        let kind = event.kind
-        guard let unit = event.unit,
-            kind == .resetDone || kind == .resetRefused || kind == .resetNeedsService
-        else { return }
-        state.withLock { $0.resets[unit] = kind }
+        let answers: [Event.Kind] = [
+            .resetDone, .resetRefused, .resetNeedsService, .holdEnded, .resumeRefused,
+        ]
+        guard let unit = event.unit, answers.contains(event.kind) else { return }
+        state.withLock { $0.answers[unit] = event.kind }
+    }
+
+    /// Asks the cycle about one unit and waits for what it makes of it.
+    ///
+    /// - Returns: `nil` where the cycle does not answer.
+    private func ask(_ command: Controller.Command, about unit: Int) -> Event.Kind? {
+        _ = state.withLock { $0.answers.removeValue(forKey: unit) }
+        guard self.command(command) else { return nil }
+        let deadline = MonotonicTime.now() + .seconds(2)
+        while MonotonicTime.now() < deadline {
+            if let answer = state.withLock({ $0.answers[unit] }) { return answer }
+            (MonotonicTime.now() + .milliseconds(5)).sleep()
+        }
+        return nil
     }
 
     /// Hands a command to the cycle; `false` where its queue is full.
+    ///
+    /// In production no power is taken from outside the site before every device has proven its reversion.
     func command(_ command: Controller.Command) -> Bool {
+        if command.isRemotePower, let refusal = reversionDesk.remoteRefusal {
+            journal.write(
+                LogRecord(.error, "refused: \(refusal)", fields: [("BALLAST_EVENT", "operator_refused")]))
+            return false
+        }
+        return put(command)
+    }
+
+    private func put(_ command: Controller.Command) -> Bool {
         commands.withLock { _ in link.commands.push(command) }
     }
 
     func end() { stop.raise() }
+    var isEnded: Bool { stop.isRaised }
 
     func run(_ server: borrowing ControlServer) {
         while !stop.isRaised {
@@ -83,9 +116,12 @@ final class ControlService: Sendable {
                 return ControlAnswer(error: "the first cycle has not run yet")
             }
             return ControlAnswer(status: status)
-        case .timing: return ControlAnswer(timing: timing())
+        case .timing: return ControlAnswer(timing: timing.report())
+        case .metrics:
+            return ControlAnswer(
+                metrics: MetricsText.text(state.withLock { $0.status }, timing.report()))
         case .trips: return ControlAnswer(trips: state.withLock { $0.trips })
-        case .reset, .stop, .resume, .setpoint, .revoke, .mode:
+        case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion:
             log(request, asker)
             return change(request, asker)
         }
@@ -95,12 +131,28 @@ final class ControlService: Sendable {
         switch request.command {
         case .reset: return reset(request, asker)
         case .stop: return send(.stop, "the site is being taken out of service")
-        case .resume: return send(.resume, "the site may run again")
+        case .resume: return resume(request)
         case .setpoint: return setpoint(request)
         case .revoke: return revoke(request)
         case .mode: return mode(request)
-        case .status, .timing, .trips: return ControlAnswer(error: "nothing to change")
+        case .modbusWrite:
+            return modbusWrite(request, asker)
+        case .reversion: return reversion(request)
+        case .status, .timing, .trips, .metrics: return ControlAnswer(error: "nothing to change")
         }
+    }
+
+    private func modbusWrite(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
+        let modes = state.withLock { $0.status?.units.map(\.mode) ?? [] }
+        let answer = modbus.write(request, modes: modes)
+        journal.write(
+            LogRecord(
+                .notice, "modbus write (\(asker.name)): \(answer.done ?? answer.error ?? "")",
+                fields: [
+                    ("BALLAST_EVENT", "modbus_write"), ("BALLAST_CAUSE", request.reason ?? ""),
+                    ("BALLAST_USER_ID", asker.userID.map { "\($0)" } ?? "unknown"),
+                ]))
+        return answer
     }
 
     /// Every change has a reason and a person, and is on record before it happens.
@@ -156,6 +208,28 @@ final class ControlService: Sendable {
             .override(unit: unit, .power(.zero), for: nil), "unit \(name) gets its part of the site's power")
     }
 
+    /// The unit must run: in maintenance it has no power, and nothing could be seen to end.
+    private func reversion(_ request: ControlRequest) -> ControlAnswer {
+        guard let name = request.unit, let unit = units.firstIndex(of: name),
+            let status = state.withLock({ $0.status?.units[unit] })
+        else { return noSuchUnit }
+        guard status.mode == "running" else {
+            return ControlAnswer(
+                error: "unit \(name) is \(status.mode): only a running unit has power that could end")
+        }
+        let power = request.power_kw ?? status.rating_kw / 10
+        let range = status.rating_kw / 20...status.rating_kw
+        guard range.contains(abs(power)) else {
+            return ControlAnswer(
+                error: "power_kw is \(power) kW; allowed: \(range.lowerBound) … \(range.upperBound) kW,"
+                    + " either way")
+        }
+        guard reversionDesk.ask(ReversionDesk.Wish(unit: unit, power: .kilowatts(power))) else {
+            return ControlAnswer(error: "another device is being tested: try again when that has ended")
+        }
+        return ControlAnswer(done: "unit \(name): the test has begun at \(power) kW")
+    }
+
     private var noSuchUnit: ControlAnswer {
         ControlAnswer(error: "no such unit; the units are \(units.joined(separator: ", "))")
     }
@@ -178,7 +252,8 @@ final class ControlService: Sendable {
             guard command(.override(unit: unit, .standby, for: nil)) else {
                 return ControlAnswer(error: "the cycle takes no command now")
             }
-            return send(.endMaintenance(unit: unit), "unit \(name) enters service anew")
+            return send(
+                .endMaintenance(unit: unit), "unit \(name) enters service anew, unless something holds it")
         }
     }
 
@@ -188,24 +263,43 @@ final class ControlService: Sendable {
                 error: "the site has no latch record: stop the daemon, ballastctl commission init")
         }
         guard let name = request.unit, let unit = units.firstIndex(of: name) else { return noSuchUnit }
-        _ = state.withLock { $0.resets.removeValue(forKey: unit) }
         let role: Role = asker.role == .service ? .service : .operator
-        guard command(.reset(unit: unit, role: role)) else {
-            return ControlAnswer(error: "the cycle takes no command now")
+        switch ask(.reset(unit: unit, role: role), about: unit) {
+        case .resetDone:
+            return ControlAnswer(
+                done: "unit \(name): trips reset; it is held, 'ballastctl resume \(name)' starts it")
+        case .resetRefused:
+            return ControlAnswer(
+                error: "unit \(name): the cause of a trip is still present; nothing more was reset")
+        case .resetNeedsService: return ControlAnswer(error: needsService(name, asker))
+        case nil, .some: return noAnswer
         }
-        let deadline = MonotonicTime.now() + .seconds(2)
-        while MonotonicTime.now() < deadline {
-            switch state.withLock({ $0.resets[unit] }) {
-            case .resetDone: return ControlAnswer(done: "unit \(name): trips reset; it enters service anew")
-            case .resetRefused:
-                return ControlAnswer(
-                    error: "unit \(name): the cause of a trip is still present; nothing more was reset")
-            case .resetNeedsService:
-                return ControlAnswer(error: needsService(name, asker))
-            default: (MonotonicTime.now() + .milliseconds(5)).sleep()
-            }
+    }
+
+    private var noAnswer: ControlAnswer {
+        ControlAnswer(error: "the cycle did not answer within 2 s; 'ballastctl status' tells what is")
+    }
+
+    private func resume(_ request: ControlRequest) -> ControlAnswer {
+        guard let name = request.unit else { return resumeSite() }
+        guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
+        switch ask(.resumeUnit(unit), about: unit) {
+        case .holdEnded:
+            let isStopped = state.withLock { $0.status?.stopped } == true
+            let after = isStopped ? "after 'ballastctl resume': the site is stopped" : "anew"
+            return ControlAnswer(done: "unit \(name): nothing holds it; it enters service \(after)")
+        case .resumeRefused:
+            return ControlAnswer(
+                error: "unit \(name): a trip is latched; 'ballastctl reset \(name)' comes first")
+        case nil, .some: return noAnswer
         }
-        return ControlAnswer(error: "the cycle did not answer within 2 s")
+    }
+
+    private func resumeSite() -> ControlAnswer {
+        let units = state.withLock { $0.status?.units } ?? []
+        let tripped = units.filter { !$0.trips.isEmpty }.map(\.id)
+        let rest = tripped.isEmpty ? "" : "; tripped, and not resumed: \(tripped.joined(separator: ", "))"
+        return send(.resume, "the site may run again, and every unit that was held\(rest)")
     }
 
     private func needsService(_ unit: String, _ asker: Asker) -> String {
@@ -216,17 +310,16 @@ final class ControlService: Sendable {
         let refusal = asker.refusal(of: "the reset of \(names)", needing: .service)
         return "unit \(unit): \(refusal ?? "something is still latched")"
     }
+}
 
-    private func timing() -> TimingReport {
-        TimingReport(
-            period_ms: periodMilliseconds, overruns: link.overruns.load(ordering: .relaxed),
-            lateness: Self.quantiles(link.lateness), execution: Self.quantiles(link.execution))
-    }
-
-    private static func quantiles(_ histogram: Histogram) -> TimingReport.Quantiles {
-        func microseconds(_ share: Double) -> Double { Double(histogram.quantile(share) ?? 0) / 1_000 }
-        return TimingReport.Quantiles(
-            count: histogram.count, p50_us: microseconds(0.5), p99_us: microseconds(0.99),
-            p999_us: microseconds(0.999), max_us: Double(histogram.maximum) / 1_000)
+extension Controller.Command {
+    /// Whether it asks for power from outside the site.
+    fileprivate var isRemotePower: Bool {
+        switch self {
+        case .setBasePoint(.agc, _, _), .setBasePoint(.aggregator, _, _): true
+        case .reset, .setBasePoint, .revokeBasePoint, .maintain, .endMaintenance, .override,
+            .setStandingPower, .narrow, .stop, .resume, .resumeUnit:
+            false
+        }
     }
 }

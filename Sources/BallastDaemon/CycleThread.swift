@@ -12,6 +12,20 @@ struct UnitPorts: ~Copyable, Sendable {
     var toBattery: TripleBufferWriter<Actuation>
     var toInverter: TripleBufferWriter<Actuation>
     var toModule: TripleBufferWriter<Actuation>
+    /// Of the links of inverter and module, where there are any.
+    let inverterWake: WakeUp?
+    let moduleWake: WakeUp?
+    /// As it was published last.
+    var last = Actuation.safe
+    var hasChanged = false
+
+    mutating func publish(_ actuation: Actuation) {
+        toInverter.publish(actuation)
+        toBattery.publish(actuation)
+        toModule.publish(actuation)
+        hasChanged = !actuation.asksTheSame(as: last)
+        last = actuation
+    }
 }
 
 /// All inputs and the decision of one cycle, for those who look on.
@@ -26,8 +40,7 @@ final class CycleLink: Sendable {
     let snapshots = TripleBuffer(CycleSnapshot())
     let events: RingBuffer<Event>
     let commands: RingBuffer<Controller.Command>
-    let lateness = Histogram()
-    let execution = Histogram()
+    let timing = CycleTiming()
     let cycles = Atomic<UInt64>(0)
     let overruns = Atomic<UInt64>(0)
     let lostEvents = Atomic<UInt64>(0)
@@ -41,7 +54,8 @@ final class CycleLink: Sendable {
 }
 
 /// The fixed-period loop. Everything it touches is made before it starts: after that it allocates nothing,
-/// takes no lock and makes no system call but its sleep and the reading of the clock.
+/// takes no lock and makes no system call but its sleep, the reading of the clock, and where a bus has
+/// something new to write, one that cannot block and wakes it (`WakeUp`).
 struct CycleThread: ~Copyable, Sendable {
     private let period: Duration
     private let epoch: MonotonicTime
@@ -81,15 +95,17 @@ struct CycleThread: ~Copyable, Sendable {
             planned = planned + period
             planned.sleep()
             let begun = MonotonicTime.now()
-            link.lateness.record((begun - planned).nanoseconds)
-            turn(images, &decision.pointee)
+            link.timing.lateness.record((begun - planned).nanoseconds)
+            turn(images, &decision.pointee, begun)
             let ended = MonotonicTime.now()
-            link.execution.record((ended - begun).nanoseconds)
+            link.timing.execution.record((ended - begun).nanoseconds)
             planned = skipMissed(planned, at: ended)
         }
     }
 
-    private mutating func turn(_ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision) {
+    private mutating func turn(
+        _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision, _ begun: MonotonicTime
+    ) {
         decision.events.removeAll()
         meter.update()
         for unit in 0..<ports.count {
@@ -111,17 +127,41 @@ struct CycleThread: ~Copyable, Sendable {
         while let command = link.commands.pop() { controller.handle(command, at: now, into: &decision) }
         let all = UnsafeBufferPointer(start: images, count: ports.count)
         controller.step(grid: grid, units: all.span, at: now, into: &decision)
+        let decided = MonotonicTime.now()
         actuate(&decision)
+        let actuated = MonotonicTime.now()
         publish(grid, images, &decision)
+        link.timing.image.record((now - begun).nanoseconds)
+        link.timing.step.record((decided - now).nanoseconds)
+        link.timing.actuation.record((actuated - decided).nanoseconds)
+        link.timing.publication.record((MonotonicTime.now() - actuated).nanoseconds)
+        recordAges(&grid, images, at: now)
         link.cycles.add(1, ordering: .relaxed)
+    }
+
+    /// How old the samples were when the cycle took them; a reading without a value has no age.
+    private func recordAges(
+        _ grid: inout GridImage, _ images: UnsafeMutablePointer<UnitImage>, at now: MonotonicTime
+    ) {
+        link.timing.meterAge.record(age: grid.frequency.age(at: now))
+        for index in 0..<phasors.count {
+            link.timing.phasorAge.record(age: grid.phasors[index].frequency.age(at: now))
+        }
+        for unit in 0..<ports.count {
+            link.timing.batteryAge.record(age: images[unit].battery.packVoltage.age(at: now))
+            link.timing.inverterAge.record(age: images[unit].inverter.activePower.age(at: now))
+        }
     }
 
     private func actuate(_ decision: inout Decision) {
         for unit in 0..<ports.count {
-            let actuation = controller.actuation(of: unit, in: &decision)
-            ports[unit].pointee.toInverter.publish(actuation)
-            ports[unit].pointee.toBattery.publish(actuation)
-            ports[unit].pointee.toModule.publish(actuation)
+            ports[unit].pointee.publish(controller.actuation(of: unit, in: &decision))
+        }
+        // When all is there: a bus that wakes finds everything that it has to write.
+        let now = MonotonicTime.now()
+        for unit in 0..<ports.count where ports[unit].pointee.hasChanged {
+            ports[unit].pointee.inverterWake?.signal(at: now)
+            ports[unit].pointee.moduleWake?.signal(at: now)
         }
     }
 

@@ -57,19 +57,26 @@ public enum Daemon {
     /// Runs a site until SIGTERM or SIGINT.
     public static func run(_ checked: CheckedSite) throws(StartFailure) {
         let config = checked.config
-        let signals = SignalInbox()
+        let signals = SignalInbox(reloads: true)
         let journal = Journal(messageIDs: EventCatalog.messageIDs)
         let directory = config.paths.stateDirectory
         let lock = try prepare(directory)
+        guard ClockWatch.advances() else {
+            throw StartFailure(description: "the monotonic clock does not advance: nothing would ever expire")
+        }
         let path = LatchRecord.path(in: directory)
         let latches = Latches.restore(LatchRecord.read(path), path: path, config)
-        for note in latches.notes { journal.write(note) }
+        let restart = Restart.judge(
+            RunRecord.read(RunRecord.path(in: directory)), resumes: config.control.resumesAfterRestart,
+            wallSeconds: WallClock.nowMilliseconds() / 1_000)
+        for note in latches.notes + restart.notes { journal.write(note) }
         let busStop = StopFlag()
         let epoch = MonotonicTime.now() + .milliseconds(50)
         let site: SiteAssembly
         do {
             site = try SiteAssembly(
-                config, profiles: checked.profiles, latches: latches.record, epoch: epoch, stop: busStop)
+                config, profiles: checked.profiles, drivers: checked.drivers, latches: latches.record,
+                hold: restart.hold, epoch: epoch, stop: busStop)
         } catch {
             throw StartFailure(description: "a Modbus link cannot be made: \(error)")
         }
@@ -80,9 +87,12 @@ public enum Daemon {
         } catch {
             throw StartFailure(description: "control socket \(config.paths.controlSocket): \(error)")
         }
+        // Before anything may have power: a run that nobody knows of would not be missed.
+        try write(restart.record, in: directory)
         try Threads.serve(
             site, server: server, journal: journal, busStop: busStop, latches: latches,
-            schedule: checked.schedule, signals: signals)
+            checked: checked, signals: signals)
+        end(restart.record, in: directory, journal)
         withExtendedLifetime(lock) {}
     }
 

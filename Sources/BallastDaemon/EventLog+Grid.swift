@@ -23,7 +23,7 @@ extension EventLog {
             .basePointLapsed, .maintenanceBegun, .maintenanceEnded, .maintenanceRefused, .resetDone,
             .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .overrideBegun, .overrideEnded, .overrideRefused, .contactorFault,
-            .openedUnderLoad:
+            .openedUnderLoad, .held, .holdEnded, .resumeRefused:
             (record.event, record.text) = plain(event.kind)
         }
     }

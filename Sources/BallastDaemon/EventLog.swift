@@ -14,6 +14,8 @@ struct EventRecord: Encodable {
     var cause: String?
     var value: Double?
     var limit: Double?
+    /// Of value and limit of an interlock: `V`, `s`.
+    var symbol: String?
     var from: String?
     var to: String?
     var cycle: UInt64
@@ -32,6 +34,7 @@ struct EventLog {
         record.value = event.value
         record.limit = event.limit
         describe(event, &record)
+        record.symbol = signal(of: event).flatMap { "\($0.shownSymbol)".isEmpty ? nil : "\($0.shownSymbol)" }
         if let unit = record.unit { record.text = "unit \(unit): \(record.text)" }
         return record
     }
@@ -43,18 +46,31 @@ struct EventLog {
         }
         add("BALLAST_UNIT", record.unit)
         switch record.event {
-        case "contactor_fault", "grid_lost", "grid_not_ready": add("BALLAST_CAUSE", record.cause)
+        case "contactor_fault", "grid_lost", "grid_not_ready", "held": add("BALLAST_CAUSE", record.cause)
         case let name
         where name.hasPrefix("base_point") || name.hasPrefix("override") || name == "frequency_source":
             add("BALLAST_SOURCE", record.cause)
         case _: add("BALLAST_INTERLOCK", record.cause)
         }
-        add("BALLAST_VALUE", record.value.map(Names.rounded))
-        add("BALLAST_LIMIT", record.limit.map(Names.rounded))
+        let symbol = record.symbol.map { " \($0)" } ?? ""
+        add("BALLAST_VALUE", bits(event) ?? record.value.map { Names.rounded($0) + symbol })
+        add("BALLAST_LIMIT", record.limit.map { Names.rounded($0) + symbol })
         add("BALLAST_STATE_FROM", record.from)
         add("BALLAST_STATE_TO", record.to)
         add("BALLAST_CYCLE", String(record.cycle))
         return LogRecord(priority(of: event.kind), record.text, fields: fields)
+    }
+
+    /// Which signal's value the event tells.
+    private func signal(of event: Event) -> Signal? {
+        switch event.kind {
+        case .tripped(let id), .warned(let id), .warningGone(let id): Names.row(id, in: table)?.signal
+        case _: nil
+        }
+    }
+
+    private func bits(_ event: Event) -> String? {
+        signal(of: event).flatMap { signal in event.value.flatMap { Names.bits($0, of: signal) } }
     }
 
     private func describe(_ event: Event, _ record: inout EventRecord) {
@@ -74,10 +90,16 @@ struct EventLog {
             record.event = "contactor_fault"
             record.cause = "\(fault.name)"
             record.text = "contactors: \(Names.text(fault))"
+        case .held(let hold):
+            record.event = "held"
+            record.cause = Names.list(hold).joined(separator: ", ")
+            let unit = record.unit.map { " \($0)" } ?? ""
+            record.text = "\(Names.text(hold)); 'ballastctl resume\(unit)' starts it"
         case .warned(let id):
             record.event = "warning"
             record.cause = "\(id.name)"
-            record.text = "warning \(id.name): \(Names.value(event, of: id, in: table))"
+            let value = Names.value(event, of: id, in: table)
+            record.text = "warning \(id.name)\(value.isEmpty ? "" : ": ")\(value)"
         case .warningGone(let id):
             record.event = "warning_gone"
             record.cause = "\(id.name)"
@@ -94,7 +116,7 @@ struct EventLog {
             describeGrid(event, &record)
         case .maintenanceBegun, .maintenanceEnded, .maintenanceRefused, .resetDone, .resetRefused,
             .resetNeedsService, .stoppedWithPower, .openedUnderLoad, .frequencyLost, .frequencyBack,
-            .stopRequested, .resumed:
+            .stopRequested, .resumed, .holdEnded, .resumeRefused:
             (record.event, record.text) = plain(event.kind)
         case .overrideBegun(let kind): overridden("override", "is set", kind, event, &record)
         case .overrideEnded(let kind): overridden("override_end", "has ended", kind, event, &record)
@@ -126,7 +148,9 @@ struct EventLog {
 
     func plain(_ kind: Event.Kind) -> (event: String, text: String) {
         switch kind {
-        case .resetDone: ("reset", "trips reset; the unit enters service anew")
+        case .resetDone: ("reset", "trips reset; the unit is held until it is resumed")
+        case .holdEnded: ("hold_end", "nothing holds the unit any more; it enters service anew")
+        case .resumeRefused: ("resume_refused", "resume refused: a trip is latched, and is reset first")
         case .resetRefused: ("reset_refused", "reset refused: the cause of a trip is still present")
         case .resetNeedsService:
             ("reset_needs_service", "reset refused: what is still latched needs the role service")
@@ -136,7 +160,7 @@ struct EventLog {
             ("opened_under_load", "contactors opened by their bound alone: current is not seen to have ended")
         case .maintenanceBegun:
             ("maintenance", "taken for maintenance: zero power, then contactors open")
-        case .maintenanceEnded: ("maintenance_end", "maintenance has ended; the unit enters service anew")
+        case .maintenanceEnded: ("maintenance_end", "maintenance has ended")
         case .maintenanceRefused: ("maintenance_refused", "maintenance refused: its time is out of range")
         case .frequencyLost: ("frequency_lost", "no fresh frequency; droop is held, then ramps to zero")
         case .frequencyBack: ("frequency_back", "frequency is measured again")
@@ -151,7 +175,7 @@ struct EventLog {
         case .resumed: ("resume", "site may run again")
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
-            .frequencyHandedOver, .gridLost, .gridNotReady, .contactorFault:
+            .frequencyHandedOver, .gridLost, .gridNotReady, .contactorFault, .held:
             ("", "")
         }
     }
@@ -161,11 +185,11 @@ struct EventLog {
         case .tripped, .gridLost, .contactorFault: .critical
         case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
             .basePointRefused, .basePointLapsed, .maintenanceRefused, .overrideRefused, .frequencyDisputed,
-            .frequencyMissing, .gridNotReady:
+            .frequencyMissing, .gridNotReady, .held, .resumeRefused:
             .warning
         case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,
             .basePointSet, .basePointRevoked, .maintenanceBegun, .maintenanceEnded, .overrideBegun,
-            .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered:
+            .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered, .holdEnded:
             .notice
         }
     }

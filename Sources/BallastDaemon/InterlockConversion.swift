@@ -91,7 +91,8 @@ extension InterlockRow.Action {
 extension InterlockRow.Reset {
     fileprivate init(_ reset: InterlockRule.Reset) {
         switch reset {
-        case .operator: self = .operator
+        // Nothing latches, so there is nothing that a role could reset.
+        case .auto, .operator: self = .operator
         case .service: self = .service
         }
     }

@@ -86,7 +86,7 @@ extension InterlockMatrix {
                 rule.trip == nil ? "-" : Self.milliseconds(rule.debounce), Self.short(rule.condition),
                 row.effect,
                 row.action == "emergency_stop" ? "e-stop" : row.action,
-                rule.trip == nil || rule.action == .stop ? "auto" : rule.reset.rawValue,
+                rule.reset.rawValue,
             ])
         }
         lines += notInForce.map { "  NOT IN FORCE here, though shipped: \($0)" }

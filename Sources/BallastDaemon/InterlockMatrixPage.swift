@@ -58,7 +58,7 @@ extension InterlockMatrix {
             rule.derate.map { "\(number($0.from)) → \(number($0.to))\(symbol)\(hysteresis)" } ?? "",
             shown(rule.trip),
             rule.trip == nil ? "" : "\(milliseconds(rule.debounce)) ms", rule.condition.rawValue, row.effect,
-            row.action, rule.trip == nil || rule.action == .stop ? "by itself" : rule.reset.rawValue,
+            row.action, rule.reset == .auto ? "by itself" : rule.reset.rawValue,
             time ?? "",
             rule.processSafetyTime.map { "\(milliseconds($0)) ms: \(rule.timeSource)" } ?? "", rule.source,
         ]

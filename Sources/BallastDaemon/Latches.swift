@@ -40,7 +40,7 @@ struct Latches: Equatable {
         case .unreadable(let reason): return allTripped(units, reason, isCommissioned: true)
         case .read(let record):
             if let entry = record.entries.first(where: { !$0.isKnown }) {
-                let reason = "\(path): unit \(entry.unit) has a trip that this version does not know"
+                let reason = "\(path): unit \(entry.unit) has a trip or hold that this version does not know"
                 return allTripped(units, reason, isCommissioned: true)
             }
             return restore(record, units: units, isSimulation: isSimulation)
@@ -64,6 +64,11 @@ struct Latches: Equatable {
             let end = WallClock.text(milliseconds: absence.end * 1_000)
             latches.note(
                 "unit \(absence.unit) stays in \(absence.kind.rawValue) until \(end)", unit: absence.unit)
+        }
+        for entry in record.entries where entry.trips == 0 && entry.hold != 0 && units.contains(entry.unit) {
+            latches.note(
+                "unit \(entry.unit) is \(Names.text(entry.held)); 'ballastctl resume \(entry.unit)' starts it",
+                unit: entry.unit)
         }
         for entry in record.entries where entry.trips != 0 && !units.contains(entry.unit) {
             let names = Names.list(entry.set, first: entry.first).joined(separator: ", ")
@@ -91,18 +96,20 @@ struct Latches: Equatable {
 
     /// The record with the units' trips as they are now; units that are not in `current` keep theirs.
     func updated(
-        _ current: [LatchRecord.Entry], isStopped: Bool = false, absences: [LatchRecord.Absence] = []
+        _ current: [LatchRecord.Entry], isStopped: Bool = false, absences: [LatchRecord.Absence] = [],
+        details: [LatchRecord.Detail] = []
     ) -> LatchRecord {
-        let others = record.entries.filter { entry in
-            entry.trips != 0 && !current.contains { $0.unit == entry.unit }
-        }
-        return LatchRecord(entries: current + others, isStopped: isStopped, absences: absences)
+        func isElsewhere(_ unit: String) -> Bool { !current.contains { $0.unit == unit } }
+        let others = record.entries.filter { ($0.trips != 0 || $0.hold != 0) && isElsewhere($0.unit) }
+        return LatchRecord(
+            entries: current + others, isStopped: isStopped, absences: absences,
+            details: details + record.details.filter { isElsewhere($0.unit) })
     }
 }
 
 extension LatchRecord.Entry {
-    init(unit: String, set: InterlockSet, first: InterlockID?) {
-        self.init(unit: unit, trips: set.rawValue, firstOut: first?.rawValue)
+    init(unit: String, set: InterlockSet, first: InterlockID?, hold: UnitHold = .none) {
+        self.init(unit: unit, trips: set.rawValue, firstOut: first?.rawValue, hold: hold.rawValue)
     }
 
     /// Nothing is known about the unit's past.
@@ -111,11 +118,12 @@ extension LatchRecord.Entry {
     }
 
     var set: InterlockSet { InterlockSet(rawValue: trips) }
+    var held: UnitHold { UnitHold(rawValue: hold) }
     var first: InterlockID? { firstOut.flatMap(InterlockID.init(rawValue:)) }
 
-    /// Whether every trip has a name here: a record of a newer version may hold others.
+    /// Whether every trip and hold has a name here: a record of a newer version may have others.
     fileprivate var isKnown: Bool {
-        guard (firstOut == nil) == (first == nil) else { return false }
+        guard (firstOut == nil) == (first == nil), UnitHold.all.contains(held) else { return false }
         return (UInt8(0)..<64).allSatisfy { bit in
             trips & (1 << UInt64(bit)) == 0 || InterlockID(rawValue: bit) != nil
         }

@@ -16,7 +16,7 @@ extension LinkLog {
         return record
     }
 
-    private static func words(_ event: PhasorBusReport.Event) -> (LogRecord.Priority, String, String) {
+    private static func words(_ event: PhasorBusEvent) -> (LogRecord.Priority, String, String) {
         switch event {
         case .linkUp: (.notice, "link_up", "connected")
         case .linkDown(let error): (.warning, "link_down", "down: \(error.reason)")

@@ -15,7 +15,9 @@ struct LinkLog {
         switch report.event {
         case .linkUp: outages["can \(address)"] = nil
         case .linkDown(let error): return isNew(error.text(at: address), of: "can \(address)") ? record : nil
-        case .rejectedFrame, .unknownFrame, .garbage, .busError, .keepAliveNotSent, .refusedPeer: break
+        case .rejectedFrame, .unknownFrame, .garbage, .busError, .keepAliveNotSent, .refusedPeer, .state,
+            .transmitStalled, .transmitResumed, .identifierConflict, .framesDropped, .loadHigh, .loadNormal:
+            break
         }
         return record
     }
@@ -24,11 +26,12 @@ struct LinkLog {
         let record = Self.record(of: report, on: link)
         switch report.event {
         case .linkUp: outages[link] = nil
-        case .linkDown(let error): return isNew(Self.text(error), of: link) ? record : nil
+        case .linkDown(let error): return isNew("\(error)", of: link) ? record : nil
         case .deviceSilent, .deviceBack, .exception, .scanned, .identified, .notSunSpec, .notMeasuring,
-            .notControllable, .controlTaken, .setpointOverridden, .setpointRefused, .mapChanged,
+            .notControllable, .reversionUnproven, .controlTaken, .setpointOverridden, .setpointRefused,
+            .mapChanged,
             .reactiveTaken, .reactiveUnsupported, .reactiveRefused, .reactiveOverridden, .coilsOneByOne,
-            .coilsOverridden:
+            .coilsOverridden, .answerRejected, .directionRefused:
             break
         }
         return record
@@ -42,28 +45,6 @@ struct LinkLog {
         return true
     }
 
-    private static func record(of report: CANBusReport, on address: CANAddress) -> LogRecord {
-        let (priority, event, text): (LogRecord.Priority, String, String) =
-            switch report.event {
-            case .linkUp: (.notice, "link_up", "connected")
-            case .linkDown(let error): (.warning, "link_down", "down: \(error.reason)")
-            case .rejectedFrame(let identifier, let rejection):
-                (.warning, "frame_rejected", "frame 0x\(hex(identifier)) rejected: \(rejection)")
-            case .unknownFrame(let identifier, let isExtended):
-                (
-                    .info, "frame_unknown",
-                    "unknown \(isExtended ? 29 : 11)-bit identifier 0x\(hex(identifier))"
-                )
-            case .garbage(let bytes): (.warning, "garbage", "\(bytes) bytes that belong to no frame")
-            case .busError(let errorClass): (.warning, "bus_error", "bus error, class 0x\(hex(errorClass))")
-            case .keepAliveNotSent(let error):
-                (.warning, "keep_alive_not_sent", "keep-alive not sent: \(error.reason)")
-            case .refusedPeer: (.warning, "peer_refused", "a second peer was refused")
-            }
-        let more = report.count > 1 ? " (\(report.count) times)" : ""
-        return record(priority, event, "can \(address)", text + more)
-    }
-
     private static func record(of report: ModbusReport, on link: String) -> LogRecord {
         let device = report.unit == 0 ? "" : "device \(report.unit): "
         let (priority, event, text) = words(report.event)
@@ -73,10 +54,18 @@ struct LinkLog {
     private static func words(_ event: ModbusReport.Event) -> (LogRecord.Priority, String, String) {
         switch event {
         case .linkUp: (.notice, "link_up", "connected")
-        case .linkDown(let error): (.warning, "link_down", "down: \(self.text(error))")
+        case .linkDown(let error): (.warning, "link_down", "down: \(error)")
         case .deviceSilent(let error):
-            (.warning, "device_silent", "silent (\(self.text(error))); probed seldom from now on")
+            (.warning, "device_silent", "silent (\(error)); probed seldom from now on")
         case .deviceBack: (.notice, "device_back", "answers again")
+        case .answerRejected(let mismatch):
+            (.warning, "answer_rejected", "an answer that does not fit: \(mismatch)")
+        case .directionRefused(let code):
+            (
+                .error, "direction_refused",
+                "the port cannot switch an RS-485 driver (\(SystemError("TIOCSRS485", code: code))):"
+                    + " use an adapter that does it by itself, without rs485: true"
+            )
         case .exception(let code, let address):
             (.warning, "modbus_exception", "exception \(code) at register \(address)")
         case .scanned(let list):
@@ -93,8 +82,14 @@ struct LinkLog {
         case .notMeasuring:
             (.error, "not_measuring", "has no SunSpec model that measures power and frequency")
         case .notControllable:
-            (.error, "not_controllable", "has no usable SunSpec model 704: it gets no setpoints")
-        case .controlTaken: (.notice, "control_taken", "setpoint control enabled (SunSpec 704)")
+            (.error, "not_controllable", "has no usable SunSpec model 704 or 124: it gets no setpoints")
+        case .reversionUnproven(let reversion):
+            (
+                .error, "reversion_unproven",
+                "has SunSpec 124 alone, which after silence \(reversion == .absent ? "goes on" : "is disabled")"
+                    + ", not at zero power: no setpoints before ballastctl commission reversion has measured it"
+            )
+        case .controlTaken: (.notice, "control_taken", "setpoint control enabled")
         case .setpointOverridden(let expected, let found):
             (
                 .warning, "setpoint_overridden",
@@ -141,18 +136,6 @@ struct LinkLog {
         return (.error, "reactive_unsupported", text)
     }
 
-    private static func text(_ error: ModbusError) -> String {
-        switch error {
-        case .exception(let code): "exception \(code)"
-        case .timeout: "no answer in time"
-        case .badAnswer: "an answer that does not fit the request"
-        case .disconnected: "not connected"
-        case .unusableAddress: "the address cannot be used"
-        case .tooManyDescriptors: "too many open files"
-        case .system(let code): SystemError("modbus", code: code).description
-        }
-    }
-
     static func record(
         _ priority: LogRecord.Priority, _ event: String, _ link: String, _ text: String
     ) -> LogRecord {
@@ -161,5 +144,4 @@ struct LinkLog {
             fields: [("BALLAST_EVENT", event), ("BALLAST_LINK", link)])
     }
 
-    private static func hex(_ number: UInt32) -> String { String(number, radix: 16) }
 }

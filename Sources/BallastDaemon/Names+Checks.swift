@@ -56,6 +56,8 @@ extension Names {
         case .prechargeCurrent: "precharging drew too much current, or nobody knows how much"
         case .feedback: "an auxiliary contact does not say what was commanded"
         case .formerRun: "a fault from before the start stands"
+        case .notDischarged:
+            "the DC side was not seen without voltage before closing: a contact may be welded, or the inverter feeds it"
         case .welded: "the DC side kept its voltage after opening: a contact may be welded"
         }
     }

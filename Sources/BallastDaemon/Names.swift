@@ -52,7 +52,25 @@ enum Names {
         case .frozen: "frozen"
         case .disagrees: "disagrees"
         case .fromTheFuture: "from_the_future"
+        case .busOff: "bus_off"
         }
+    }
+
+    /// What holds a unit, in words for a sentence: the strongest reason alone.
+    static func text(_ hold: UnitHold) -> String {
+        if hold.contains(.repeatedRestarts) { return "held after the third unplanned restart in ten minutes" }
+        if hold.contains(.afterReset) { return "held after a trip" }
+        if hold.contains(.afterRestart) { return "held after an unplanned restart" }
+        return hold.isEmpty ? "not held" : "held after its time out of service has ended"
+    }
+
+    /// `after_reset`, `after_restart`.
+    static func list(_ hold: UnitHold) -> [String] {
+        let names: [(UnitHold, String)] = [
+            (.afterReset, "after_reset"), (.afterRestart, "after_restart"),
+            (.repeatedRestarts, "repeated_restarts"), (.afterOverride, "after_override"),
+        ]
+        return names.filter { hold.contains($0.0) }.map(\.1)
     }
 
     /// The latched trips, first-out first.
@@ -72,13 +90,35 @@ enum Names {
 
     /// `cell temperature max 60.3 °C, limit 60.0 °C`.
     static func value(_ event: Event, of id: InterlockID, in table: InterlockTable) -> String {
-        guard let row = row(id, in: table), let value = event.value, let limit = event.limit else {
-            return ""
+        guard let row = row(id, in: table), let value = event.value else { return "" }
+        if let bits = bits(value, of: row.signal) { return "\(row.signal.quantity): \(bits)" }
+        let limit = event.limit.map { ", limit \(rounded($0)) \(row.signal.shownSymbol)" } ?? ""
+        return "\(row.signal.quantity) \(rounded(value)) \(row.signal.shownSymbol)\(limit)"
+    }
+
+    /// The names of the bits, where the signal is a word of them.
+    static func bits(_ value: Double, of signal: Signal) -> String? {
+        guard let word = UInt32(exactly: value) else { return nil }
+        switch signal {
+        case .batteryAlarm, .batteryWarning:
+            return list(BatteryAlarms(rawValue: word)).joined(separator: ", ")
+        case .inverterEvent: return "0x" + String(word, radix: 16)
+        case _: return nil
         }
-        let name = words("\(row.signal.name)")
-        let symbol = "\(row.signal.unitSymbol)"
-        let suffix = symbol.isEmpty ? "" : " \(symbol)"
-        return "\(name) \(rounded(value))\(suffix), limit \(rounded(limit))\(suffix)"
+    }
+
+    static func list(_ alarms: BatteryAlarms) -> [String] {
+        let names: [(BatteryAlarms, String)] = [
+            (.general, "general"), (.voltageHigh, "voltage high"), (.voltageLow, "voltage low"),
+            (.temperatureHigh, "temperature high"), (.temperatureLow, "temperature low"),
+            (.chargeCurrentHigh, "charge current high"), (.dischargeCurrentHigh, "discharge current high"),
+            (.contactor, "contactor"), (.shortCircuit, "short circuit"), (.internalFault, "internal fault"),
+            (.imbalance, "imbalance"),
+        ]
+        var rest = alarms
+        for (alarm, _) in names { rest.remove(alarm) }
+        let unnamed = rest.isEmpty ? [] : ["bits 0x" + String(rest.rawValue, radix: 16)]
+        return names.filter { alarms.contains($0.0) }.map(\.1) + unnamed
     }
 
     /// `cell_voltage_max` → `cell voltage max`.

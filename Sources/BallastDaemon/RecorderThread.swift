@@ -11,6 +11,8 @@ final class RecorderThread: Sendable {
         /// For the performance record: a spool of its own, which nobody delivers.
         var performance: [[UInt8]] = []
         var latches: LatchRecord?
+        /// Small files of the state folder, by name.
+        var files: [String: [UInt8]] = [:]
         var refused: UInt64 = 0
     }
 
@@ -18,6 +20,7 @@ final class RecorderThread: Sendable {
     private static let longestInbox = 4_096
     private let inbox = Mutex(Inbox())
     private let areLatchesLost = Atomic<Bool>(false)
+    private let areFilesLost = Atomic<Bool>(false)
     private let stop = StopFlag()
     private let directory: String
     private let journal: Journal
@@ -49,6 +52,9 @@ final class RecorderThread: Sendable {
     /// Queues the latches as they are now; only the newest matter.
     func persist(_ latches: LatchRecord) { inbox.withLock { $0.latches = latches } }
 
+    /// Queues a small file of the state folder; only the newest of a name matters.
+    func persist(_ name: String, _ bytes: [UInt8]) { inbox.withLock { $0.files[name] = bytes } }
+
     /// Ends `run()` after what is queued has been written.
     func end() { stop.raise() }
 
@@ -59,6 +65,7 @@ final class RecorderThread: Sendable {
             "performance", SpoolOptions(totalBytes: 128 << 20), "the performance record is")
         var lastSync = MonotonicTime.now()
         var unsaved: LatchRecord?
+        var unsavedFiles: [String: [UInt8]] = [:]
         while true {
             let isLast = stop.isRaised
             let work = inbox.withLock { inbox -> Inbox in
@@ -67,12 +74,14 @@ final class RecorderThread: Sendable {
                 return taken
             }
             if let latches = work.latches { unsaved = write(latches) }
+            for (name, bytes) in work.files { unsavedFiles[name] = write(name, bytes) ? nil : bytes }
             sayRefused(work.refused)
             append(work.records, to: spool)
             append(work.performance, to: performance)
             let now = MonotonicTime.now()
             if isLast || now - lastSync >= .seconds(1) {
                 if let latches = unsaved { unsaved = write(latches) }
+                unsavedFiles = unsavedFiles.filter { !write($0.key, $0.value) }
                 sync(spool)
                 sync(performance, isDelivered: false)
                 lastSync = now
@@ -116,6 +125,23 @@ final class RecorderThread: Sendable {
                     fields: [("BALLAST_EVENT", "latches_saved")]))
         }
         return nil
+    }
+
+    /// - Returns: whether the disk took it; if not it is tried again each second, where no newer one came.
+    private func write(_ name: String, _ bytes: [UInt8]) -> Bool {
+        do throws(SystemError) {
+            try DurableFile.replace(directory + "/" + name, with: bytes)
+        } catch {
+            if !areFilesLost.exchange(true, ordering: .relaxed) {
+                journal.write(
+                    LogRecord(
+                        .critical, "\(directory)/\(name) is not on disk: \(error); tried again each second",
+                        fields: [("BALLAST_EVENT", "state_not_saved")]))
+            }
+            return false
+        }
+        areFilesLost.store(false, ordering: .relaxed)
+        return true
     }
 
     private func sayRefused(_ count: UInt64) {

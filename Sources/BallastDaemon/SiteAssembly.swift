@@ -25,10 +25,16 @@ struct SiteAssembly {
 
     struct ModbusLink {
         let name: String
+        let endpoint: ModbusEndpoint
         let owner: Handover<ModbusLinkOwner>
+        let service: ModbusServicePort
         let status: ModbusLinkStatus
         let reports: RingBuffer<ModbusReport>
         let heartbeatBound: Duration
+        let address: ModbusAddress
+        /// Of its inverters, by unit.
+        let silences: [Int: ModbusSilence]
+        let devices: [ModbusDeviceStatus]
     }
 
     let config: SiteConfig
@@ -42,20 +48,27 @@ struct SiteAssembly {
     /// Kept as long as the threads run: the exchange's ends do not own it.
     private let exchange: Exchange
 
+    /// - Parameter hold: what keeps every unit from starting by itself, besides what `latches` say.
     /// - Throws: `ModbusError` where a link's address cannot be used.
     init(
-        _ config: SiteConfig, profiles: [BatteryProfile?] = [], latches: LatchRecord, epoch: MonotonicTime,
-        stop: StopFlag
+        _ config: SiteConfig, profiles: [BatteryProfile?] = [], drivers: DriverFiles = DriverFiles(),
+        latches: LatchRecord, hold: UnitHold = .none,
+        epoch: MonotonicTime, stop: StopFlag
     ) throws(ModbusError) {
-        let settings = config.units.map { Self.settings(of: $0, period: config.control.period) }
+        let settings = config.units.enumerated().map { index, unit in
+            Self.settings(
+                of: unit, profiles.indices.contains(index) ? profiles[index] : nil,
+                period: config.control.period)
+        }
         let exchange = Exchange(
             unitCount: config.units.count, phasorCount: config.gridIntegration.phasors.count)
         let link = CycleLink()
         let site = Self.siteSettings(config)
         var controller = Controller(settings: site, units: settings.span)
         for (index, unit) in config.units.enumerated() {
+            controller.restore(.none, firstOut: nil, hold: hold, unit: index)
             guard let entry = latches.entries.first(where: { $0.unit == unit.id }) else { continue }
-            controller.restore(entry.set, firstOut: entry.first, unit: index)
+            controller.restore(entry.set, firstOut: entry.first, hold: entry.held, unit: index)
         }
         if latches.isStopped { controller.restoreStop() }
         let wallSeconds = WallClock.nowMilliseconds() / 1_000
@@ -66,20 +79,32 @@ struct SiteAssembly {
         unitSettings = settings
         siteSettings = site
         cycleLink = link
-        modbusLinks = try Self.modbusLinks(config, exchange, epoch: epoch, stop: stop)
+        let wakes = try Self.wakes(config)
+        modbusLinks = try Self.modbusLinks(config, drivers, exchange, wakes, epoch: epoch, stop: stop)
         canLinks = Self.canLinks(config, profiles, exchange)
         phasorLinks = Self.phasorLinks(config, exchange)
         cycle = Handover(
             CycleThread(
                 period: config.control.period, epoch: epoch, controller: controller,
                 meter: exchange.meter.reader(), phasors: exchange.phasorPorts(),
-                ports: exchange.ports(), link: link))
+                ports: exchange.ports(
+                    config.units.map { unit in
+                        (wakes[unit.inverter.endpoint], unit.ioModule.flatMap { wakes[$0.modbus.endpoint] })
+                    }), link: link))
+    }
+
+    /// By unit: what keeps its inverter from being told its setpoint again.
+    func silence(of unit: Int) -> ModbusSilence? {
+        for link in modbusLinks { if let silence = link.silences[unit] { return silence } }
+        return nil
     }
 
     /// How old the meter's readings may be.
     var meterBudget: Duration { siteSettings.meterBudget }
 
-    static func settings(of unit: UnitConfig, period: Duration) -> UnitSettings {
+    static func settings(
+        of unit: UnitConfig, _ profile: BatteryProfile? = nil, period: Duration
+    ) -> UnitSettings {
         var settings = UnitSettings(
             rating: unit.maxPower, minStateOfCharge: unit.minStateOfCharge,
             maxStateOfCharge: unit.maxStateOfCharge,
@@ -91,10 +116,19 @@ struct SiteAssembly {
             // Below the noise of a rack's current sensor nothing is known to flow.
             currentFloor: Amperes(2), inverterResponse: unit.followTime,
             temperatureResolution: unit.battery.temperatureResolution,
-            frozenSamples: unit.battery.frozenSamples, losses: UnitLosses(unit.losses, at: unit.maxPower),
+            frozenSamples: unit.battery.frozenSamples ?? defaultFrozenSamples(unit, profile),
+            losses: UnitLosses(unit.losses, at: unit.maxPower),
             inputs: DigitalInputSet(unit.ioModule), contactors: ContactorSettings(unit))
         settings.hasBatteryAlarms = unit.battery.profile?.acceptsWithoutAlarm != true
+        settings.isFrozenUnderLoadOnly = unit.battery.frozenSamples == nil
         return settings
+    }
+
+    /// The built-in batteries resolve 0.1 A, 0.01 V and 1 mV: while power flows, two minutes of the same are
+    /// no measurement any more. A reading slower than the unit's period would be counted more than once.
+    private static func defaultFrozenSamples(_ unit: UnitConfig, _ profile: BatteryProfile?) -> Int {
+        guard let profile else { return 120 }
+        return profile.period(of: .packCurrent) <= unit.battery.period ? profile.frozenSamples : 0
     }
 
     static func siteSettings(_ config: SiteConfig) -> SiteSettings {
@@ -107,7 +141,7 @@ struct SiteAssembly {
             frequencyHold: grid.frequencyStale,
             meterBudget: FreshnessBudget.budget(
                 nominalPeriod: meterPoll, controlPeriod: config.control.period),
-            enterService: config.control.enterService, stopBound: .seconds(10),
+            enterService: config.control.enterService, stopBound: config.control.stopLimit,
             outputGrace: config.control.outputGrace, limits: SiteLimits(config.limits),
             reversion: BasePoint.Reversion(config.control.leaseReversion), service: grid.droop.service,
             sharing: SharingSettings(config.powerSharing), grid: gridSettings(config))
@@ -120,20 +154,38 @@ struct SiteAssembly {
             let address = CANAddress(unit.battery.transport)
             let reports = RingBuffer(capacity: 256, filler: CANBusReport.filler)
             let status = CANBusStatus()
+            let battery = CANBattery(unit.battery, index < profiles.count ? profiles[index] : nil)
             let owner = CANBusOwner(
-                address: address,
-                battery: CANBattery(unit.battery, index < profiles.count ? profiles[index] : nil),
+                address: address, battery: battery,
                 images: exchange.batteries[index].writer(), actuations: exchange.toBatteries[index].reader(),
-                report: reports, status: status)
+                report: reports, status: status,
+                settings: CANLinkSettings(
+                    rates: CANBitRates(nominal: unit.battery.bitRate),
+                    filter: unit.battery.receivesOnlyKnown ? battery.identifiers : []))
             return CANLink(
                 name: "can \(address)", owner: Handover(owner), status: status, reports: reports,
                 address: address)
         }
     }
 
+    /// What wakes the owner of each endpoint that something is written to.
+    private static func wakes(_ config: SiteConfig) throws(ModbusError) -> [ModbusEndpoint: WakeUp] {
+        var wakes: [ModbusEndpoint: WakeUp] = [:]
+        let modules = config.units.compactMap(\.ioModule?.modbus.endpoint)
+        for endpoint in config.units.map(\.inverter.endpoint) + modules where wakes[endpoint] == nil {
+            do throws(SystemError) {
+                wakes[endpoint] = try WakeUp()
+            } catch {
+                throw ModbusError.system(error.code)
+            }
+        }
+        return wakes
+    }
+
     /// One owner for each endpoint, with all the devices behind it.
     private static func modbusLinks(
-        _ config: SiteConfig, _ exchange: Exchange, epoch: MonotonicTime, stop: StopFlag
+        _ config: SiteConfig, _ drivers: DriverFiles, _ exchange: Exchange,
+        _ wakes: [ModbusEndpoint: WakeUp], epoch: MonotonicTime, stop: StopFlag
     ) throws(ModbusError) -> [ModbusLink] {
         var endpoints: [ModbusEndpoint] = []
         let modules = config.units.compactMap(\.ioModule?.modbus.endpoint)
@@ -144,14 +196,15 @@ struct SiteAssembly {
         }
         var links: [ModbusLink] = []
         for endpoint in endpoints {
-            links.append(try modbusLink(endpoint, config, exchange, epoch: epoch, stop: stop))
+            let wake = wakes[endpoint]
+            links.append(try modbusLink(endpoint, config, drivers, exchange, wake, epoch: epoch, stop: stop))
         }
         return links
     }
 
     private static func modbusLink(
-        _ endpoint: ModbusEndpoint, _ config: SiteConfig, _ exchange: Exchange, epoch: MonotonicTime,
-        stop: StopFlag
+        _ endpoint: ModbusEndpoint, _ config: SiteConfig, _ drivers: DriverFiles, _ exchange: Exchange,
+        _ wake: WakeUp?, epoch: MonotonicTime, stop: StopFlag
     ) throws(ModbusError) -> ModbusLink {
         let inverters = config.units.enumerated().filter { $0.element.inverter.endpoint == endpoint }
         let meter = config.gridMeter.map(\.modbus).flatMap { $0.endpoint == endpoint ? $0 : nil }
@@ -162,34 +215,41 @@ struct SiteAssembly {
             inverters.map(\.element.inverter.timeout) + modules.map(\.1.modbus.timeout)
             + (meter.map { [$0.timeout] } ?? [])
         let address = ModbusAddress(endpoint)
-        let owner = try ModbusLinkOwner(
-            ModbusLinkOwner.Settings(
-                address: address, timeout: timeouts.max() ?? .milliseconds(250),
-                period: config.control.period,
-                epoch: epoch), stop: stop)
+        var settings = ModbusLinkOwner.Settings(
+            address: address, timeout: timeouts.max() ?? .milliseconds(250), period: config.control.period,
+            epoch: epoch)
+        settings.options = ModbusLineOptions(endpoint)
+        let owner = try ModbusLinkOwner(settings, wake: wake, stop: stop)
+        var silences: [Int: ModbusSilence] = [:]
+        let book = ReversionBook(config)
         for (index, unit) in inverters {
-            owner.addInverter(
-                ModbusDeviceSettings(unitID: unit.inverter.unitID, poll: unit.inverter.poll),
+            silences[index] = owner.addInverter(
+                ModbusDeviceSettings(unit.inverter),
                 reversion: unit.reversion, readsDCVoltage: unit.contactors != nil,
+                acceptsUnprovenReversion: config.mode != .production || book.proof(of: unit) != nil,
+                driver: drivers.map(of: unit.inverter),
                 reactive: .init(unit.reactivePower),
                 setpoints: exchange.toInverters[index].reader(),
                 images: exchange.inverters[index].writer())
         }
         for (index, module) in modules {
             owner.addModule(
-                ModbusDeviceSettings(unitID: module.modbus.unitID, poll: module.modbus.poll),
-                map: ModbusIOMap(module), actuations: exchange.toModules[index].reader(),
+                ModbusDeviceSettings(module.modbus),
+                map: ModbusIOMap(module, driver: drivers.map(of: module.modbus)),
+                actuations: exchange.toModules[index].reader(),
                 images: exchange.inputs[index].writer())
         }
         if let meter {
             owner.addMeter(
-                ModbusDeviceSettings(unitID: meter.unitID, poll: meter.poll), sign: .generation,
+                ModbusDeviceSettings(meter), sign: .generation, driver: drivers.map(of: meter),
                 images: exchange.meter.writer())
         }
         let (status, reports, bound) = (owner.status, owner.reports, owner.heartbeatBound)
+        let (service, devices) = (owner.service, owner.deviceStatuses)
         return ModbusLink(
-            name: "modbus \(address)", owner: Handover(owner), status: status, reports: reports,
-            heartbeatBound: bound)
+            name: "modbus \(address)", endpoint: endpoint, owner: Handover(owner), service: service,
+            status: status, reports: reports, heartbeatBound: bound, address: address, silences: silences,
+            devices: devices)
     }
 }
 
@@ -222,14 +282,17 @@ final class Exchange: Sendable {
     }
 
     /// The cycle's ends.
-    func ports() -> FixedList<UnitPorts> {
+    ///
+    /// - Parameter wakes: of each unit's inverter and module.
+    func ports(_ wakes: [(inverter: WakeUp?, module: WakeUp?)]) -> FixedList<UnitPorts> {
         let ports = FixedList<UnitPorts>(capacity: batteries.count)
         for index in batteries.indices {
             ports.append(
                 UnitPorts(
                     battery: batteries[index].reader(), inverter: inverters[index].reader(),
                     inputs: inputs[index].reader(), toBattery: toBatteries[index].writer(),
-                    toInverter: toInverters[index].writer(), toModule: toModules[index].writer()))
+                    toInverter: toInverters[index].writer(), toModule: toModules[index].writer(),
+                    inverterWake: wakes[index].inverter, moduleWake: wakes[index].module))
         }
         return ports
     }
@@ -242,6 +305,23 @@ extension CANAddress {
         case .cannelloni(let host, let port): self = .cannelloni(host: host, port: port)
         case .cannelloniListen(let host, let port): self = .cannelloniListen(host: host, port: port)
         case .slcan(let device): self = .slcan(device: device)
+        }
+    }
+}
+
+extension ModbusDeviceSettings {
+    init(_ config: ModbusConfig) {
+        self.init(unitID: config.unitID, poll: config.poll, timeout: config.timeout)
+    }
+}
+
+extension ModbusLineOptions {
+    init(_ endpoint: ModbusEndpoint) {
+        switch endpoint {
+        case .tcp: self.init()
+        case .serial(_, let line):
+            self.init(
+                isRS485: line.isRS485, echoes: line.echoes, isLowLatency: line.isLowLatency, gap: line.gap)
         }
     }
 }

@@ -83,7 +83,10 @@ struct StatusBuilder {
             trips: Names.list(decision.latched, first: decision.firstOut),
             warnings: Names.list(decision.warnings, first: nil),
             override_kw: decision.override.map(kilowatts), inputs: inputs(index, image.inputs, at: now),
-            contactors: Names.contactors(decision))
+            contactors: Names.contactors(decision)
+                ?? battery.contactors.fresh(at: now, within: limit).map {
+                    $0 > .zero ? "battery_closed" : "battery_open"
+                }, holds: decision.hold.isEmpty ? nil : Names.list(decision.hold))
     }
 
     /// Unreadable after three polls, as for the cycle.

@@ -1,18 +1,30 @@
 import Quantities
+import SafeOutput
 import SiteConfig
 
 extension Daemon {
+    /// How long `ballastd --safe-output` may take on each link after our death.
+    static func safeOutput(of config: SiteConfig) -> [String] {
+        WirePlan(expectedOf: config).links.map { link in
+            let (first, last) = (link.firstWrite.milliseconds, link.worstCase.milliseconds)
+            return
+                "  safe output     \(link.address): first write within \(Int(first.rounded(.up))) ms of its"
+                + " start, all within \(Int(last.rounded(.up))) ms"
+        }
+    }
+
     /// What hangs on a unit's I/O module, for `ballastd --check`: a line each for inputs, coils and watchdog.
+    /// Wire addresses count from 0; the file numbers inputs and coils from 1 on top of `input_address`.
     static func wires(of unit: UnitConfig) -> [String] {
         guard let module = unit.ioModule else { return [] }
         let inputs = module.inputs.map { input in
-            "\(Names.words(input.name.rawValue)) at \(input.address)"
+            "\(Names.words(input.name.rawValue)) at wire address \(input.address)"
                 + (input.isNormallyClosed ? " (normally closed)" : " (normally open)")
         }
         var lines: [String] = []
         if !inputs.isEmpty { lines.append("    inputs        " + inputs.joined(separator: ", ")) }
         guard !module.coils.isEmpty, let watchdog = module.watchdog else { return lines }
-        let coils = module.coils.map { "\(Names.words($0.purpose.rawValue)) at \($0.address)" }
+        let coils = module.coils.map { "\(Names.words($0.purpose.rawValue)) at wire address \($0.address)" }
         lines.append("    coils         " + coils.joined(separator: ", "))
         lines.append(
             "    watchdog      the module itself is to open its coils after \(watchdog.milliseconds) ms of silence"

@@ -12,6 +12,9 @@ extension Daemon {
                 + "\(config.control.outputGrace.milliseconds) ms",
             "  enter service   all seen good for \(config.control.enterService.seconds) s",
         ]
+        lines += [
+            "  stop            zero power within \(config.control.stopLimit.seconds) s of SIGTERM or a stop"
+        ]
         lines += FrequencySummary.lines(of: config.gridIntegration.droop)
         lines += [
             "  power sharing   \(text(config.powerSharing))",
@@ -21,8 +24,21 @@ extension Daemon {
             "  state           \(config.paths.stateDirectory)",
             "  control socket  \(config.paths.controlSocket)",
         ]
+        lines += safeOutput(of: config)
+        if let server = config.modbusServer {
+            let writers = server.writers.isEmpty ? "nobody" : server.writers.joined(separator: ", ")
+            lines.append(
+                "  modbus server   \(server.address):\(server.port), device \(server.unitID), at most"
+                    + " \(server.connections) clients; may ask for a power: \(writers), for at most"
+                    + " \(Int(server.lease.seconds)) s")
+        }
         lines += GridSummary.lines(of: config)
-        lines += config.units.flatMap { ["  unit \($0.id): \(text($0))"] + wires(of: $0) }
+        let book = ReversionBook(config)
+        if let refusal = book.remoteRefusal { lines.append("  remote power    \(refusal)") }
+        lines += config.units.flatMap { unit in
+            ["  unit \(unit.id): \(text(unit))", "    reversion     \(book.text(unit))"] + wires(of: unit)
+        }
+        lines += config.busLoads.map { "  modbus \($0.endpoint.name): \(text($0))" }
         if let limits = config.limits {
             lines.append(
                 "  site limits     import \(Names.rounded(limits.importLimit.kilowatts)) kW, export "
@@ -53,6 +69,22 @@ extension Daemon {
         return "\(file): \(schedule.rows.count) rows, \(start) … \(end)"
     }
 
+    private static func text(_ load: BusLoad) -> String {
+        func upper(_ time: Duration) -> String { "\(Int(time.milliseconds.rounded(.up)))" }
+        let wait =
+            "a write waits at most \(upper(load.writeWait)) ms, \(upper(load.longestWriteWait)) ms if"
+            + " a device is silent"
+        let slack = "\(Int(load.slack.milliseconds)) of \(Int(load.poll.milliseconds)) ms"
+        guard load.devices.count > 1 else {
+            return "load \(Int((load.share * 100).rounded(.up))) %, slack \(slack); \(wait)"
+        }
+        let isCovered = load.lostAnswer <= load.freshness
+        let lost =
+            "; a lost answer holds the others up for \(upper(load.lostAnswer)) ms"
+            + (isCovered ? "" : ", and they are stale after \(Int(load.freshness.milliseconds))")
+        return "load \(Int((load.share * 100).rounded(.up))) %, slack \(slack); \(wait)\(lost)"
+    }
+
     private static func text(_ unit: UnitConfig) -> String {
         var parts = [
             "±\(Names.rounded(unit.maxPower.kilowatts)) kW",
@@ -65,8 +97,8 @@ extension Daemon {
                     + "\(Names.rounded(losses.linear.percent)) % + "
                     + "\(Names.rounded(losses.square.percent)) % at full power")
         }
-        if unit.battery.frozenSamples > 0 {
-            parts.append("frozen after \(unit.battery.frozenSamples) samples")
+        if let samples = unit.battery.frozenSamples {
+            parts.append(samples > 0 ? "frozen after \(samples) samples" : "frozen values not watched")
         }
         switch unit.reactivePower {
         case .device: break

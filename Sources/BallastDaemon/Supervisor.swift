@@ -1,11 +1,13 @@
 import CANBus
 import Control
 import ControlSocket
+import Glibc
 import LinuxIO
 import ModbusBus
 import Plant
 import Quantities
 import Recorder
+import SafeOutput
 import SiteConfig
 import Synchronization
 
@@ -21,6 +23,7 @@ struct Supervisor: ~Copyable {
     private var snapshots: TripleBufferReader<CycleSnapshot>
     private var watchdog = Watchdog()
     private var linkLog = LinkLog()
+    private var canRestart: CANRestart
     private var latches: Latches
     private var trips: TripLog
     private var telemetryDue = MonotonicTime(nanoseconds: 0)
@@ -30,13 +33,22 @@ struct Supervisor: ~Copyable {
     private var isStopped: Bool
     private var absences: Absences
     private var isEnding = false
-    private var feeder: ScheduleFeeder?
+    var feeder: ScheduleFeeder?
+    /// What holds now: a reload may have changed some of it.
+    var checked: CheckedSite
+    private var clocks = ClockWatch()
+    private var stall: StallWatch
     private var performance: PerformanceSampler
+    private var wires: WireBook
+    let reversionDesk: ReversionDesk
+    var reversion: ReversionWork
+    private var timing: TimingWatch
+    private var timingDue = MonotonicTime(nanoseconds: 0)
     private var scheduleDue = MonotonicTime(nanoseconds: 0)
 
     init(
         site: SiteAssembly, journal: Journal, recorder: RecorderThread, control: ControlService,
-        realtime: String, latches: Latches, schedule: Schedule?
+        realtime: String, latches: Latches, checked: CheckedSite
     ) {
         self.site = site
         self.journal = journal
@@ -47,20 +59,35 @@ struct Supervisor: ~Copyable {
         absences = Absences(
             latches.record, units: site.config.units.map(\.id),
             wallSeconds: WallClock.nowMilliseconds() / 1_000)
-        feeder = schedule.map { ScheduleFeeder($0) }
-        trips = TripLog(units: site.config.units.map(\.id), table: site.siteSettings.interlocks)
+        self.checked = checked
+        feeder = checked.schedule.map { ScheduleFeeder($0) }
+        reversionDesk = control.reversionDesk
+        reversion = ReversionWork(book: ReversionBook(site.config))
+        reversionDesk.remoteRefusal = reversion.book.remoteRefusal
+        let directory = site.config.paths.stateDirectory
+        wires = WireBook(site.config, former: WireBook.saved(in: directory))
+        recorder.persist(WirePlan.name, wires.plan.bytes)
+        timing = TimingWatch(site.config.control.timing, at: .now())
+        trips = TripLog(
+            units: site.config.units.map(\.id), table: site.siteSettings.interlocks,
+            former: latches.record.details)
         performance = PerformanceSampler(settings: site.siteSettings, units: site.unitSettings)
         status = StatusBuilder(
             config: site.config, settings: site.unitSettings, meterBudget: site.meterBudget,
             realtime: realtime)
         events = EventLog(
             site: site.config.siteID, units: site.config.units.map(\.id), table: site.siteSettings.interlocks)
+        stall = StallWatch(grace: site.siteSettings.outputGrace)
         snapshots = site.cycleLink.snapshots.reader()
         let link = site.cycleLink
         let tenPeriods = Duration.nanoseconds(10 * site.config.control.period.nanoseconds)
         watchdog.watch(within: max(tenPeriods, .milliseconds(100))) { link.cycles.load(ordering: .relaxed) }
+        canRestart = CANRestart(folder: getenv("RUNTIME_DIRECTORY").map { String(cString: $0) })
         for can in site.canLinks {
             let status = can.status
+            if case .socketCAN(let interface) = can.address {
+                canRestart.watch(interface) { status.busState == .busOff }
+            }
             watchdog.watch(within: .milliseconds(1_500)) { status.heartbeat }
         }
         for phasor in site.phasorLinks {
@@ -75,20 +102,56 @@ struct Supervisor: ~Copyable {
 
     /// Looks on until `signals` brings the end; then takes the site out of service.
     mutating func run(_ signals: SignalInbox) {
-        while signals.wait(timeout: .milliseconds(10)) == nil { turn() }
+        while true {
+            let signal = signals.wait(timeout: .milliseconds(10))
+            if signal == SIGHUP { reload() } else if signal != nil { break }
+            turn()
+        }
         ServiceManager.stopping()
         isEnding = true
         journal.write(
             LogRecord(.notice, "stopping: units go to zero power", fields: [("BALLAST_EVENT", "stopping")]))
-        _ = control.command(.stop)
-        let bound = MonotonicTime.now() + site.siteSettings.stopBound
-        while MonotonicTime.now() < bound, !isOutOfService {
-            turn()
-            // A second signal ends at once; the bus owners still write zero.
-            if signals.wait(timeout: .milliseconds(10)) != nil { break }
+        let bound = site.siteSettings.stopBound
+        let end = MonotonicTime.now() + bound
+        if rampDown(until: end - bound / 2, signals) {
+            _ = control.command(.stop)
+            while MonotonicTime.now() < end, !isOutOfService {
+                turn()
+                if isSecond(signals) { break }
+            }
         }
         turn()
         if let record = performance.end() { recorder.recordPerformance(record) }
+    }
+
+    /// Takes every unit to zero over the comfort ramp, where it has the time.
+    ///
+    /// - Returns: `false` where a second signal came.
+    private mutating func rampDown(until limit: MonotonicTime, _ signals: SignalInbox) -> Bool {
+        for index in site.unitSettings.indices {
+            _ = control.command(
+                .override(unit: index, .power(.zero), for: site.siteSettings.stopBound + .seconds(1)))
+        }
+        let begun = snapshots.latest.pointee.decision.cycle
+        while MonotonicTime.now() < limit {
+            turn()
+            let decision = snapshots.latest.pointee.decision
+            // Two cycles on, the command has been heard.
+            if decision.cycle >= begun + 2, isAtZero(decision) { return true }
+            if isSecond(signals) { return false }
+        }
+        return true
+    }
+
+    private func isAtZero(_ decision: borrowing Decision) -> Bool {
+        for index in 0..<decision.unitCount where decision.units[index].setpoint != .zero { return false }
+        return true
+    }
+
+    /// Whether a second signal asks for the end at once; the bus owners still write zero.
+    private func isSecond(_ signals: SignalInbox) -> Bool {
+        let signal = signals.wait(timeout: .milliseconds(10))
+        return signal != nil && signal != SIGHUP
     }
 
     private var isOutOfService: Bool {
@@ -108,13 +171,66 @@ struct Supervisor: ~Copyable {
     private mutating func turn() {
         let now = MonotonicTime.now()
         watchdog.tend(at: now)
+        tendClocks(at: now)
         snapshots.update()
         drainEvents()
         drainReports()
+        if let wish = reversionDesk.take() { beginReversion(wish, at: now) }
+        if reversion.test != nil { tendReversion(snapshots.latest.pointee, at: now) }
+        restartBuses(at: now)
         persistLatches()
         feedSchedule(at: now)
         publishStatus(at: now)
         samplePerformance()
+        watchTiming(at: now)
+    }
+
+    private mutating func watchTiming(at now: MonotonicTime) {
+        guard now >= timingDue else { return }
+        timingDue = now + .seconds(1)
+        let counts = site.cycleLink.timingCounts(site.config.control.timing)
+        switch timing.look(counts, at: now) {
+        case .warning(let text):
+            journal.write(
+                LogRecord(.warning, "the cycle is late: \(text)", fields: [("BALLAST_EVENT", "cycle_late")]))
+        case .stop(let text):
+            let line = "the site is taken out of service: \(text)"
+            journal.write(LogRecord(.critical, line, fields: [("BALLAST_EVENT", "cycle_stop")]))
+            _ = control.command(.stop)
+        case nil: break
+        }
+    }
+
+    private mutating func tendClocks(at now: MonotonicTime) {
+        if let record = stall.look(site.cycleLink.cycles.load(ordering: .relaxed), at: now) {
+            journal.write(record)
+        }
+        for finding in clocks.look() {
+            journal.write(finding.record)
+            switch finding {
+            case .wallStepped: break
+            case .suspended: reenter()
+            // Without time nothing expires any more: the devices' own timers must act, and do when we die.
+            case .standsStill: abort()
+            }
+        }
+    }
+
+    /// What was seen before a suspension is older than it looks: every unit enters service anew.
+    private func reenter() {
+        for index in site.unitSettings.indices {
+            _ = control.command(
+                .override(unit: index, .standby, for: max(.seconds(10), site.siteSettings.enterService)))
+        }
+    }
+
+    private mutating func restartBuses(at now: MonotonicTime) {
+        for interface in canRestart.tend(at: now) {
+            journal.write(
+                LinkLog.record(
+                    .warning, "bus_restart_asked", "can socketcan:\(interface)",
+                    "the bus has stayed off; its interface is to be set up anew"))
+        }
     }
 
     private mutating func samplePerformance() {
@@ -173,6 +289,10 @@ struct Supervisor: ~Copyable {
         for link in site.modbusLinks {
             while let report = link.reports.pop() {
                 if let line = linkLog.line(report, on: link.name) { journal.write(line) }
+                guard case .controlTaken(let zero) = report.event,
+                    wires.learn(zero, of: report.unit, on: link.address)
+                else { continue }
+                recorder.persist(WirePlan.name, wires.plan.bytes)
             }
         }
     }
@@ -182,9 +302,12 @@ struct Supervisor: ~Copyable {
         guard latches.isCommissioned, snapshots.latest.pointee.decision.cycle > 0 else { return }
         let entries = site.config.units.enumerated().map { index, unit in
             let decision = snapshots.latest.pointee.decision.units[index]
-            return LatchRecord.Entry(unit: unit.id, set: decision.latched, first: decision.firstOut)
+            trips.keep(decision.latched, of: index)
+            return LatchRecord.Entry(
+                unit: unit.id, set: decision.latched, first: decision.firstOut, hold: decision.hold)
         }
-        let record = latches.updated(entries, isStopped: isStopped, absences: absences.current)
+        let record = latches.updated(
+            entries, isStopped: isStopped, absences: absences.current, details: trips.records)
         guard record != latches.record else { return }
         latches.record = record
         recorder.persist(record)
@@ -194,11 +317,12 @@ struct Supervisor: ~Copyable {
         guard now >= statusDue, snapshots.latest.pointee.decision.cycle > 0 else { return }
         statusDue = now + .milliseconds(100)
         let age = Int64((now - snapshots.latest.pointee.decision.at).milliseconds)
-        let status = self.status.status(
+        var status = self.status.status(
             snapshots.latest.pointee, overruns: site.cycleLink.overruns.load(ordering: .relaxed),
             links: links(), latchesSaved: latches.isCommissioned && recorder.areLatchesSaved,
             isStopped: isStopped,
             at: WallClock.text(milliseconds: WallClock.nowMilliseconds() - age))
+        for index in status.units.indices { status.units[index].reversion = reversion.text(index, of: site) }
         control.update(status, trips: latchedTrips())
         guard now >= telemetryDue else { return }
         telemetryDue = now + .seconds(1)
@@ -213,24 +337,20 @@ struct Supervisor: ~Copyable {
         }
     }
 
-    /// One line for `systemctl status`.
+    /// One line for `systemctl status`: what is done, and what is missing.
     static func line(_ status: SiteStatus) -> String {
         let frequency = status.frequency_hz.map { "\($0) Hz" } ?? "no frequency"
         let units = status.units.map { "\($0.id) \($0.mode)" }.joined(separator: ", ")
-        return "\(frequency), setpoint \(status.setpoint_kw) kW; \(units)"
+        var line = "\(frequency), setpoint \(status.setpoint_kw) kW; \(units)"
+        let missing = status.links.filter { $0.counters["up"] == 0 }.map(\.name)
+        if !missing.isEmpty { line += "; no link: " + missing.joined(separator: ", ") }
+        if !status.latches_saved { line += "; trips are not on disk" }
+        return line
     }
 
     private func links() -> [LinkStatus] {
         let can = site.canLinks.map { link in
-            LinkStatus(
-                name: link.name,
-                counters: [
-                    "up": link.status.isLinkUp ? 1 : 0, "frames": link.status.frames,
-                    "rejected_frames": link.status.rejectedFrames,
-                    "ignored_frames": link.status.ignoredFrames,
-                    "bus_errors": link.status.busErrors, "link_losses": link.status.linkLosses,
-                    "garbage_bytes": link.status.garbageBytes, "keep_alives": link.status.keepAlives,
-                ])
+            LinkStatus(name: link.name, counters: link.status.counters)
         }
         let modbus = site.modbusLinks.map { link in
             LinkStatus(
@@ -242,8 +362,27 @@ struct Supervisor: ~Copyable {
                     "setpoint_overrides": link.status.overrides,
                     "last_round_trip_us": UInt64(max(0, link.status.lastRoundTrip.nanoseconds / 1_000)),
                     "worst_write_delay_us": UInt64(max(0, link.status.worstWriteDelay.nanoseconds / 1_000)),
-                ])
+                ].merging(Self.line(link)) { first, _ in first })
         }
         return can + modbus + site.phasorLinks.map { LinkStatus(name: $0.name, $0.status) }
+    }
+
+    /// What only a field bus has to tell, and how its devices are waited for.
+    private static func line(_ link: SiteAssembly.ModbusLink) -> [String: UInt64] {
+        let status = link.status
+        var counters = [
+            "checksum_errors": status.checksumErrors, "other_units": status.otherUnits,
+            "other_transactions": status.otherTransactions, "malformed_answers": status.malformedAnswers,
+            "unexpected_echoes": status.unexpectedEchoes, "reopenings": status.reopenings,
+            "probes": status.probes, "low_latency": status.isLowLatency ? 1 : 0,
+        ]
+        for device in link.devices {
+            let name = "device_\(device.unit)"
+            counters["\(name)_answers"] = device.isAnswering ? 1 : 0
+            counters["\(name)_timeout_us"] = UInt64(max(0, device.timeout.nanoseconds / 1_000))
+            counters["\(name)_gap_us"] = UInt64(max(0, device.gap.nanoseconds / 1_000))
+            counters["\(name)_slowest_answer_us"] = UInt64(max(0, device.slowestAnswer.nanoseconds / 1_000))
+        }
+        return counters
     }
 }

@@ -9,20 +9,22 @@ import SiteConfig
 enum Threads {
     static func serve(
         _ site: SiteAssembly, server: consuming ControlServer, journal: Journal, busStop: StopFlag,
-        latches: Latches, schedule: Schedule?, signals: SignalInbox
+        latches: Latches, checked: CheckedSite, signals: SignalInbox
     ) throws(Daemon.StartFailure) {
         let config = site.config
         let recorder = RecorderThread(directory: config.paths.stateDirectory, journal: journal)
         let control = ControlService(
             link: site.cycleLink, units: config.units.map(\.id),
-            periodMilliseconds: config.control.period.milliseconds,
+            timing: TimingSource(site),
             access: ControlAccess(
                 isSimulation: config.mode == .simulation, isCommissioned: latches.isCommissioned),
-            journal: journal)
+            journal: journal,
+            modbus: ModbusDesk(config, ports: site.modbusLinks.map { ($0.endpoint, $0.service) }))
+        let proxy = try Self.proxy(config, control, journal)
         let realtime = Handshake()
         let serverHandover = Handover(server)
         do {
-            let others = [
+            var others = [
                 try SystemThread(name: "recorder") {
                     RealTime.leave()
                     recorder.run()
@@ -33,32 +35,66 @@ enum Threads {
                     control.run(server)
                 },
             ]
-            let buses = try startBuses(site, busStop)
+            if let proxy {
+                others.append(
+                    try SystemThread(name: "proxy") {
+                        RealTime.leave()
+                        proxy.take()?.run()
+                    })
+            }
             let cycle = try startCycle(site, realtime)
             let grant = realtime.wait()
-            // The cycle and the buses have inherited what the unit gives; the onlookers need none of it.
-            RealTime.leave()
             journal.write(
                 LogRecord(
                     grant.refusals.isEmpty ? .info : .warning, grant.text,
                     fields: [("BALLAST_EVENT", "realtime")]))
+            if config.mode == .production && !grant.isSufficient {
+                // Nothing has spoken to the plant yet.
+                end(site, cycle, control, recorder, others)
+                throw Daemon.StartFailure(
+                    description: "production needs real time and locked memory: \(grant.text)")
+            }
+            let buses = try startBuses(site, busStop)
+            // The cycle and the buses have inherited what the unit gives; the onlookers need none of it.
+            RealTime.leave()
             announce(config, journal)
             var supervisor = Supervisor(
                 site: site, journal: journal, recorder: recorder, control: control, realtime: grant.text,
-                latches: latches, schedule: schedule)
+                latches: latches, checked: checked)
             supervisor.run(signals)
             // Order matters: the buses write zero and close while the cycle still turns.
             busStop.raise()
             for bus in buses { bus.join() }
-            site.cycleLink.stop.raise()
-            cycle.join()
-            control.end()
-            recorder.end()
-            for thread in others { thread.join() }
+            end(site, cycle, control, recorder, others)
+        } catch let failure as Daemon.StartFailure {
+            throw failure
         } catch {
             throw Daemon.StartFailure(description: "cannot start a thread: \(error)")
         }
         journal.write(LogRecord(.notice, "stopped", fields: [("BALLAST_EVENT", "stopped")]))
+    }
+
+    private static func end(
+        _ site: SiteAssembly, _ cycle: SystemThread, _ control: ControlService, _ recorder: RecorderThread,
+        _ others: [SystemThread]
+    ) {
+        site.cycleLink.stop.raise()
+        cycle.join()
+        control.end()
+        recorder.end()
+        for thread in others { thread.join() }
+    }
+
+    private static func proxy(
+        _ config: SiteConfig, _ control: ControlService, _ journal: Journal
+    ) throws(Daemon.StartFailure) -> Handover<ProxyThread>? {
+        guard let server = config.modbusServer else { return nil }
+        do throws(SystemError) {
+            return Handover(try ProxyThread(server, site: config, control: control, journal: journal))
+        } catch {
+            throw Daemon.StartFailure(
+                description: "modbus_server \(server.address):\(server.port): \(error)")
+        }
     }
 
     private static func announce(_ config: SiteConfig, _ journal: Journal) {
@@ -110,8 +146,10 @@ enum Threads {
         let settings = site.config.control
         let handover = site.cycle
         return try SystemThread(name: "cycle") {
-            realtime.answer(
-                RealTime.enter(priority: settings.realtimePriority, cpu: settings.cpu, locksMemory: true))
+            var grant = RealTime.enter(
+                priority: settings.realtimePriority, cpu: settings.cpu, locksMemory: true)
+            grant.notes += RealTimeSurroundings.notes()
+            realtime.answer(grant)
             guard var cycle = handover.take() else { return }
             cycle.run()
         }

@@ -2,50 +2,83 @@ import Control
 import ControlSocket
 import Interlocks
 import Plant
+import Recorder
 
 /// What is known of each latched trip beyond that it stands: when it came, and what was measured.
 struct TripLog {
-    private struct Key: Hashable {
+    private struct Detail {
         var unit: Int
         var interlock: InterlockID
-    }
-
-    private struct Detail {
         var at: String
         var value: Double?
         var limit: Double?
     }
 
-    private var details: [Key: Detail] = [:]
+    /// In the order in which the trips came.
+    private var details: [Detail] = []
     private let units: [String]
     private let table: InterlockTable
 
-    init(units: [String], table: InterlockTable) {
+    /// - Parameter former: what a former run has noted.
+    init(units: [String], table: InterlockTable, former: [LatchRecord.Detail] = []) {
         self.units = units
         self.table = table
+        for detail in former {
+            guard let unit = units.firstIndex(of: detail.unit),
+                let interlock = InterlockID(rawValue: detail.interlock)
+            else { continue }
+            details.append(
+                Detail(
+                    unit: unit, interlock: interlock, at: detail.at, value: detail.value,
+                    limit: detail.limit))
+        }
     }
 
     /// Notes a trip; other events tell nothing about one.
     mutating func saw(_ event: Event, at wallTime: String) {
         guard let unit = event.unit, case .tripped(let id) = event.kind else { return }
-        details[Key(unit: unit, interlock: id)] = Detail(at: wallTime, value: event.value, limit: event.limit)
+        details.removeAll { $0.unit == unit && $0.interlock == id }
+        details.append(
+            Detail(unit: unit, interlock: id, at: wallTime, value: event.value, limit: event.limit))
     }
 
-    /// The trips that stand on one unit, first-out first.
-    mutating func trips(of unit: Int, _ latched: InterlockSet, first: InterlockID?) -> [TripStatus] {
-        // What was reset must not lend its time to the same trip when it comes again.
-        details = details.filter { $0.key.unit != unit || latched.contains($0.key.interlock) }
-        return Names.ids(latched, first: first).map { id in
-            let row = Names.row(id, in: table)
-            let detail = details[Key(unit: unit, interlock: id)]
-            return TripStatus(
-                unit: units[unit], interlock: "\(id.name)", first_out: id == first, at: detail?.at,
-                value: detail?.value, limit: detail?.limit,
-                signal: row.map { Names.words("\($0.signal.name)") },
-                symbol: row.map { "\($0.signal.unitSymbol)" } ?? "",
-                reset: "\(reset(of: id))",
-                check: Names.check(id))
+    /// Forgets what was reset: it must not lend its time to the same trip when it comes again.
+    mutating func keep(_ latched: InterlockSet, of unit: Int) {
+        details.removeAll { $0.unit == unit && !latched.contains($0.interlock) }
+    }
+
+    /// For the record on disk.
+    var records: [LatchRecord.Detail] {
+        details.map {
+            LatchRecord.Detail(
+                unit: units[$0.unit], interlock: $0.interlock.rawValue, at: $0.at, value: $0.value,
+                limit: $0.limit)
         }
+    }
+
+    /// The trips that stand on one unit: the first-out first, then in the order in which they came. A trip of
+    /// which nothing is noted stands before those: it is older.
+    mutating func trips(of unit: Int, _ latched: InterlockSet, first: InterlockID?) -> [TripStatus] {
+        keep(latched, of: unit)
+        let noted = details.filter { $0.unit == unit }
+        let ids = Names.ids(latched, first: first)
+        let unknown = ids.filter { id in id != first && !noted.contains { $0.interlock == id } }
+        let later = noted.map(\.interlock).filter { $0 != first }
+        return (ids.filter { $0 == first } + unknown + later).map { id in
+            status(id, unit, noted.first { $0.interlock == id }, isFirst: id == first)
+        }
+    }
+
+    private func status(_ id: InterlockID, _ unit: Int, _ detail: Detail?, isFirst: Bool) -> TripStatus {
+        let row = Names.row(id, in: table)
+        let bits = row.flatMap { row in detail?.value.flatMap { Names.bits($0, of: row.signal) } }
+        return TripStatus(
+            unit: units[unit], interlock: "\(id.name)", first_out: isFirst, at: detail?.at,
+            value: bits == nil ? detail?.value : nil, limit: detail?.limit,
+            signal: row.map { "\($0.signal.quantity)" },
+            symbol: row.map { "\($0.signal.shownSymbol)" } ?? "",
+            reset: "\(reset(of: id))",
+            check: Names.check(id), bits: bits)
     }
 
     /// Who may reset. Of several rows with one name the strictest counts; a trip without a row is about the

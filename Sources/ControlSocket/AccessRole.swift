@@ -27,8 +27,9 @@ public enum AccessRole: Int, Sendable, CaseIterable, Comparable {
     /// The least role that may ask for `command`.
     public static func needed(for command: ControlRequest.Command) -> AccessRole {
         switch command {
-        case .status, .timing, .trips: .viewer
+        case .status, .timing, .trips, .metrics: .viewer
         case .reset, .stop, .resume, .setpoint, .revoke, .mode: .operator
+        case .modbusWrite, .reversion: .service
         }
     }
 }

@@ -9,7 +9,7 @@ extension ControlRequest {
     /// What is wrong with the request; `nil` where it is whole. Whether the asker may is another question.
     public var fault: String? {
         switch command {
-        case .status, .timing, .trips: return nil
+        case .status, .timing, .trips, .metrics: return nil
         case .reset: return reasonFault ?? unitFault
         case .stop, .resume, .revoke: return reasonFault
         case .setpoint:
@@ -23,7 +23,25 @@ extension ControlRequest {
             case "maintenance": return Self.fault("for_s", for_s, Self.maintenanceSeconds, "s")
             default: return "mode takes maintenance, standby or auto"
             }
+        case .modbusWrite: return reasonFault ?? modbusFault
+        case .reversion:
+            guard let fault = reasonFault ?? unitFault else {
+                return power_kw == nil ? nil : Self.fault("power_kw", power_kw, Self.powerKilowatts, "kW")
+            }
+            return fault
         }
+    }
+
+    private var modbusFault: String? {
+        guard let modbus else { return "modbus_write needs modbus" }
+        let isPlain = modbus.device.unicodeScalars.allSatisfy { (0x21...0x7e).contains($0.value) }
+        guard (1...200).contains(modbus.device.utf8.count), isPlain else { return "no such device" }
+        guard (1...16).contains(modbus.values.count) else {
+            return "modbus_write takes 1 … 16 values; \(modbus.values.count) were given"
+        }
+        if modbus.is_coils && modbus.values.contains(where: { $0 > 1 }) { return "a coil takes 0 or 1" }
+        let isInside = Int(modbus.address) + modbus.values.count <= 0x1_0000
+        return isInside ? nil : "the values pass address 65535"
     }
 
     private var unitFault: String? { unit == nil ? "\(command.rawValue) needs a unit" : nil }
@@ -76,6 +94,7 @@ extension ControlRequest {
         var words = [command.rawValue]
         if let unit { words.append(unit) }
         if let mode { words.append(mode) }
+        if let modbus { words.append(modbus.summary) }
         if let power_kw { words.append("\(power_kw) kW") }
         if let for_s { words.append("for \(for_s) s") }
         return words.joined(separator: " ")

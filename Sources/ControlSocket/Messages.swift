@@ -3,12 +3,16 @@ import FoundationEssentials
 /// What can be asked over the control socket: one JSON object on one line.
 public struct ControlRequest: Codable, Sendable, Equatable {
     public enum Command: String, Codable, Sendable, CaseIterable {
-        case status, timing, trips
+        case status, timing, trips, metrics
         case reset, stop, resume
         /// The operator's base point, and its end; with a unit the power of that unit alone.
         case setpoint, revoke
         /// A unit's mode: `maintenance` or `standby` for a time, or `auto`.
         case mode
+        /// Proves that a unit's inverter goes to zero by itself when we fall silent; takes `power_kw` first.
+        case reversion
+        /// Writes registers or coils of a Modbus device of a unit in maintenance.
+        case modbusWrite = "modbus_write"
     }
 
     public var command: Command
@@ -22,10 +26,12 @@ public struct ControlRequest: Codable, Sendable, Equatable {
     public var for_s: Double?
     /// With `mode`: `maintenance`, `standby` or `auto`.
     public var mode: String?
+    /// With `modbus_write`.
+    public var modbus: ModbusWriteRequest?
 
     public init(
         _ command: Command, unit: String? = nil, reason: String? = nil, power_kw: Double? = nil,
-        for_s: Double? = nil, mode: String? = nil
+        for_s: Double? = nil, mode: String? = nil, modbus: ModbusWriteRequest? = nil
     ) {
         self.command = command
         self.unit = unit
@@ -33,6 +39,37 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         self.power_kw = power_kw
         self.for_s = for_s
         self.mode = mode
+        self.modbus = modbus
+    }
+}
+
+/// A person's write to a Modbus device, for commissioning.
+public struct ModbusWriteRequest: Codable, Sendable, Equatable {
+    /// `host:port` or the path of the serial port, as the site's file has it.
+    public var device: String
+    public var unit_id: UInt8
+    /// Coils take 0 and 1.
+    public var is_coils: Bool
+    /// Protocol address (zero-based) of the first.
+    public var address: UInt16
+    /// 1 … 16, one after the other.
+    public var values: [UInt16]
+
+    public init(device: String, unit_id: UInt8, is_coils: Bool, address: UInt16, values: [UInt16]) {
+        self.device = device
+        self.unit_id = unit_id
+        self.is_coils = is_coils
+        self.address = address
+        self.values = values
+    }
+
+    /// `registers 40123 … 40124 of device 1 at 10.0.0.5:502: 0, 100`.
+    public var summary: String {
+        let last = Int(address) + values.count - 1
+        let range = values.count > 1 ? "\(address) … \(last)" : "\(address)"
+        let kind = is_coils ? "coil" : "register"
+        let list = values.map { "\($0)" }.joined(separator: ", ")
+        return "\(kind)\(values.count > 1 ? "s" : "") \(range) of device \(unit_id) at \(device): \(list)"
     }
 }
 
@@ -46,11 +83,14 @@ public struct ControlAnswer: Codable, Sendable, Equatable {
     public var trips: [TripStatus]?
     /// What was done, in words.
     public var done: String?
+    /// The site and the cycle in the Prometheus text format.
+    public var metrics: String?
 
     public init(
         error: String? = nil, status: SiteStatus? = nil, timing: TimingReport? = nil,
-        trips: [TripStatus]? = nil, done: String? = nil
+        trips: [TripStatus]? = nil, done: String? = nil, metrics: String? = nil
     ) {
+        self.metrics = metrics
         self.error = error
         self.status = status
         self.timing = timing

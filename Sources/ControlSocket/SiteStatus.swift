@@ -97,9 +97,16 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     /// Latched trips, the first of the cascade first.
     public var trips: [String]
     public var warnings: [String]
-    /// Contactors that we drive: unchecked, open, precharging, pausing, closed, opening, checking, or what
-    /// has failed, after `fault_`. Absent where the battery drives them.
+    /// Contactors that we drive: unchecked, proving, open, precharging, pausing, closed, opening, checking,
+    /// or what has failed, after `fault_`. Where the battery drives them: battery_closed or battery_open;
+    /// absent where it does not tell.
     public var contactors: String?
+    /// What keeps it from starting by itself until it is resumed: after_reset, after_restart,
+    /// repeated_restarts, after_override. Absent where nothing does.
+    public var holds: [String]?
+    /// Whether its inverter is known to go to zero by itself: `proven: …`, `not proven`, `testing` or
+    /// `failed: …`. Absent in records of older versions.
+    public var reversion: String?
     /// Its digital inputs, those that are wired.
     public var inputs: [InputStatus]
 
@@ -110,7 +117,8 @@ public struct UnitStatus: Codable, Sendable, Equatable {
         cell_temperature_max_c: Double?, pack_voltage_v: Double?, pack_current_a: Double?,
         charge_limit_kw: Double,
         discharge_limit_kw: Double, charge_limited_by: String, discharge_limited_by: String, trips: [String],
-        warnings: [String], override_kw: Double? = nil, inputs: [InputStatus] = [], contactors: String? = nil
+        warnings: [String], override_kw: Double? = nil, inputs: [InputStatus] = [], contactors: String? = nil,
+        holds: [String]? = nil
     ) {
         self.override_kw = override_kw
         self.id = id
@@ -134,6 +142,7 @@ public struct UnitStatus: Codable, Sendable, Equatable {
         self.trips = trips
         self.warnings = warnings
         self.contactors = contactors
+        self.holds = holds
         self.inputs = inputs
     }
 }
@@ -199,38 +208,5 @@ public struct LinkStatus: Codable, Sendable, Equatable {
     public init(name: String, counters: [String: UInt64]) {
         self.name = name
         self.counters = counters
-    }
-}
-
-/// How punctual the cycle is.
-public struct TimingReport: Codable, Sendable, Equatable {
-    public struct Quantiles: Codable, Sendable, Equatable {
-        public var count: UInt64
-        public var p50_us: Double
-        public var p99_us: Double
-        public var p999_us: Double
-        public var max_us: Double
-
-        public init(count: UInt64, p50_us: Double, p99_us: Double, p999_us: Double, max_us: Double) {
-            self.count = count
-            self.p50_us = p50_us
-            self.p99_us = p99_us
-            self.p999_us = p999_us
-            self.max_us = max_us
-        }
-    }
-
-    public var period_ms: Double
-    public var overruns: UInt64
-    /// From the planned instant to the thread's first instruction.
-    public var lateness: Quantiles
-    /// From there to the end of the cycle's work.
-    public var execution: Quantiles
-
-    public init(period_ms: Double, overruns: UInt64, lateness: Quantiles, execution: Quantiles) {
-        self.period_ms = period_ms
-        self.overruns = overruns
-        self.lateness = lateness
-        self.execution = execution
     }
 }

@@ -5,16 +5,18 @@ public struct TripStatus: Codable, Sendable, Equatable {
     public var interlock: String
     /// Whether it came first of those that stand: the others may be its consequence.
     public var first_out: Bool
-    /// Wall time, ISO 8601 in UTC; `nil` = before the daemon's last start.
+    /// Wall time, ISO 8601 in UTC; `nil` where nobody has noted it.
     public var at: String?
     /// The signal when it tripped and the limit it passed, in `symbol`; `nil` where there is none or it is
     /// not known.
     public var value: Double?
     public var limit: Double?
-    /// What was measured, for people: `cell voltage max`.
+    /// What was measured, for people: `highest cell voltage`.
     public var signal: String?
-    /// `V`, `°C`; empty for a ratio or a state.
+    /// `V`, `s`; empty for a state or a word of bits.
     public var symbol: String
+    /// The names of the bits that stood, where the signal is a word of them: `voltage high, contactor`.
+    public var bits: String?
     /// The least role that may reset it: `operator` or `service`.
     public var reset: String
     /// What to look at before a reset.
@@ -22,8 +24,9 @@ public struct TripStatus: Codable, Sendable, Equatable {
 
     public init(
         unit: String, interlock: String, first_out: Bool, at: String?, value: Double?, limit: Double?,
-        signal: String?, symbol: String, reset: String, check: String
+        signal: String?, symbol: String, reset: String, check: String, bits: String? = nil
     ) {
+        self.bits = bits
         self.unit = unit
         self.interlock = interlock
         self.first_out = first_out

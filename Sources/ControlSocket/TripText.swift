@@ -15,12 +15,13 @@ public enum TripText {
     private static func lines(_ trip: TripStatus) -> [String] {
         let order = trip.first_out ? "first" : "then "
         return [
-            "  \(order)  \(trip.interlock)\(measured(trip)), \(trip.at ?? "before the last start")",
+            "  \(order)  \(trip.interlock)\(measured(trip)), \(trip.at ?? "at a time that nobody has noted")",
             "         reset: \(trip.reset); check: \(trip.check)",
         ]
     }
 
     private static func measured(_ trip: TripStatus) -> String {
+        if let bits = trip.bits { return ": \(trip.signal.map { "\($0): " } ?? "")\(bits)" }
         guard let value = trip.value, let limit = trip.limit else { return "" }
         let symbol = trip.symbol.isEmpty ? "" : " \(trip.symbol)"
         let signal = trip.signal.map { "\($0) " } ?? ""

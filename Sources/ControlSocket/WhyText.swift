@@ -17,8 +17,9 @@ public enum WhyText {
         case "offline":
             parts.append("offline: battery, inverter and wired inputs are not all heard")
         case "standby":
-            parts.append(
-                site.stopped ? "standby: an operator stopped the site" : "standby: it waits to enter service")
+            if site.stopped { parts.append("standby: an operator stopped the site") }
+            if let hold = hold(unit) { parts.append(hold) }
+            if parts.count == 1 { parts.append("standby: it waits to enter service") }
         case "precharge": parts.append("precharge: \(precharge(unit.contactors))")
         case "maintenance": parts.append("taken out for maintenance")
         case "stopping": parts.append("stopping: on its way out of service")
@@ -27,9 +28,25 @@ public enum WhyText {
         return parts.joined(separator: "; ")
     }
 
+    /// `held after a trip was reset; 'ballastctl resume BESS_01' starts it`; the strongest reason alone.
+    private static func hold(_ unit: UnitStatus) -> String? {
+        guard let holds = unit.holds, !holds.isEmpty else { return nil }
+        let why =
+            if holds.contains("repeated_restarts") {
+                "the third unplanned restart in ten minutes"
+            } else if holds.contains("after_reset") {
+                "a trip was reset"
+            } else if holds.contains("after_restart") {
+                "an unplanned restart"
+            } else {
+                "its time out of service has ended"
+            }
+        return "held after \(why); 'ballastctl resume \(unit.id)' starts it"
+    }
+
     private static func precharge(_ contactors: String?) -> String {
         switch contactors {
-        case "unchecked": "it waits to see the DC side without voltage"
+        case "unchecked", "proving": "it waits to see the DC side without voltage"
         case "opening", "checking": "its contactors open first, and prove it"
         case "pausing": "the DC side did not charge; it waits to try again"
         default: "its contactors close"

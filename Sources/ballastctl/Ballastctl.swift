@@ -4,9 +4,10 @@ import ArgumentParser
 struct Ballastctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ballastctl",
-        abstract: "The operator's tool: asks a running ballastd, and sets up CAN interfaces.",
+        abstract: "The operator's tool: asks a running ballastd, sets up CAN interfaces, looks at devices.",
         subcommands: [
-            Status.self, Why.self, Trips.self, Timing.self, Reset.self, Stop.self, Resume.self, Setpoint.self,
-            Mode.self, Frequency.self, LogCommand.self, Commission.self, CAN.self,
+            Status.self, Why.self, Trips.self, Timing.self, Metrics.self, Doctor.self, Reset.self, Stop.self,
+            Resume.self, Setpoint.self, Mode.self, Frequency.self, LogCommand.self, Commission.self, CAN.self,
+            Modbus.self,
         ])
 }

@@ -49,27 +49,11 @@ struct Status: ParsableCommand {
     }
 }
 
-struct Timing: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show how punctual the control cycle is.")
-    @OptionGroup var socket: SocketOption
-    @Flag(help: "Print JSON.") var json = false
-
-    func run() throws {
-        guard let timing = try socket.ask(ControlRequest(.timing)).timing else { throw Refusal("no timing") }
-        if json, let bytes = JSONLine.encode(timing) {
-            print(String(decoding: bytes, as: UTF8.self), terminator: "")
-        } else {
-            print(StatusText.timing(timing))
-        }
-    }
-}
-
 struct Reset: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Clear a unit's latched trips whose cause is gone.",
         discussion: """
-            The unit then enters service anew: from standby, after enter_service_s with everything seen good, unless the \
-            site is stopped. Nobody may be at the unit; 'ballastctl stop' before the reset keeps the site at zero.
+            A reset starts nothing: the unit is held in standby, its contactors open, until 'ballastctl resume UNIT'.
             """)
     @Argument(help: "Identifier of the unit.") var unit: String
     @OptionGroup var reason: ReasonOption
@@ -89,9 +73,18 @@ struct Stop: ParsableCommand {
 }
 
 struct Resume: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Let the site run again after a stop.")
+    static let configuration = CommandConfiguration(
+        abstract: "Let the site, or one unit that is held, run again.",
+        discussion: """
+            A unit is held after the reset of a trip, after an unplanned restart, and after maintenance that ended by its \
+            time. Without a unit this ends the site's stop and every hold. A unit with a latched trip is reset first. \
+            Power comes after enter_service_s with everything seen good: nobody may be at the unit.
+            """)
+    @Argument(help: "Identifier of the unit; without it the whole site.") var unit: String?
     @OptionGroup var reason: ReasonOption
     @OptionGroup var socket: SocketOption
 
-    func run() throws { print(try socket.ask(ControlRequest(.resume, reason: reason.reason)).done ?? "") }
+    func run() throws {
+        print(try socket.ask(ControlRequest(.resume, unit: unit, reason: reason.reason)).done ?? "")
+    }
 }

@@ -1,13 +1,14 @@
 import ArgumentParser
 import ControlSocket
 import LinuxIO
+import Quantities
 import Recorder
 import SiteConfig
 import YAMLText
 
 struct Commission: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Put a site into operation.", subcommands: [Init.self])
+        abstract: "Put a site into operation.", subcommands: [Init.self, Reversion.self])
 
     struct Init: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -63,6 +64,36 @@ struct Commission: ParsableCommand {
             try DurableFile.giveToOwnerOfFolder(directory + "/lock")
             withExtendedLifetime(lock) {}
             return path
+        }
+    }
+
+    struct Reversion: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prove that a unit's inverter goes to zero power by itself when nobody talks to it.",
+            discussion: """
+                Needs the role service; stay on site. The unit must run: it is given a power of its own, then no \
+                setpoint any more, and its power is watched until it ends or ought to have ended. Whatever else is to be \
+                written meanwhile, a trip or a stop, is written at once and ends the test. The result is kept; in \
+                production no power is taken from outside the site before every inverter has proven itself.
+                """)
+        @Argument(help: "Identifier of the unit.") var unit: String
+        @Option(help: "The power to end, in kW; negative = charge. [a tenth of the unit's rating]")
+        var power: Double?
+        @OptionGroup var reason: ReasonOption
+        @OptionGroup var socket: SocketOption
+
+        func run() throws {
+            let request = ControlRequest(
+                .reversion, unit: unit, reason: reason.reason, power_kw: power)
+            print(try socket.ask(request).done ?? "")
+            var result = "testing"
+            while result == "testing" {
+                (MonotonicTime.now() + .milliseconds(500)).sleep()
+                let units = try socket.ask(ControlRequest(.status)).status?.units ?? []
+                result = units.first { $0.id == unit }?.reversion ?? "no result"
+            }
+            print("unit \(unit): \(result)")
+            if !result.hasPrefix("proven") { throw ExitCode.failure }
         }
     }
 }

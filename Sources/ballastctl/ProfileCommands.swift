@@ -1,5 +1,6 @@
 import ArgumentParser
 import BatteryProfiles
+import Glibc
 import SiteConfig
 import YAMLText
 
@@ -28,18 +29,34 @@ extension CAN {
         static let configuration = CommandConfiguration(
             abstract: "Read a recorded bus (candump or .asc, standard input) by a battery's profile.",
             discussion:
-                "Prints a JSON line for each frame, or with --table what happened and what was known at the end."
+                """
+                Prints a JSON line for each frame on standard output, and what happened and what was known at the end, as a \
+                table, on standard error.
+
+                EXAMPLE
+                  $ candump -L can0 | ballastctl can decode --profile pylontech-lv.yaml --json | jq .signals
+                """
         )
         @Option(help: "The battery's profile (YAML).") var profile: String
         @OptionGroup var options: ProfileOptions
-        @Flag(help: "Print events and readings instead of frames.") var table = false
+        @Flag(help: "Only the table, on standard output.") var table = false
+        @Flag(help: "Only the lines.") var json = false
+
+        func validate() throws {
+            if table && json { throw ValidationError("--table and --json exclude each other") }
+        }
 
         func run() throws {
             var decoding = LogDecoding(try options.load(profile))
             while let line = readLine() {
                 if let json = decoding.take(line[...]), !table { print(json) }
             }
+            fflush(nil)
             if table { print(decoding.table, terminator: "") }
+            if table || json { return }
+            let bytes = Array(decoding.table.utf8)
+            // Nobody is left to tell where standard error is gone.
+            _ = write(STDERR_FILENO, bytes, bytes.count)
         }
     }
 

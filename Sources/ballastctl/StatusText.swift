@@ -22,18 +22,6 @@ enum StatusText {
         return lines.joined(separator: "\n")
     }
 
-    static func timing(_ timing: TimingReport) -> String {
-        func row(_ name: String, _ quantiles: TimingReport.Quantiles) -> String {
-            padded(name, 12) + right(quantiles.p50_us, 10) + right(quantiles.p99_us, 10)
-                + right(quantiles.p999_us, 10) + right(quantiles.max_us, 10) + "   of \(quantiles.count)"
-        }
-        return [
-            "period \(timing.period_ms) ms, overruns \(timing.overruns)",
-            "µs                 p50       p99     p99.9       max",
-            row("lateness", timing.lateness), row("execution", timing.execution),
-        ].joined(separator: "\n")
-    }
-
     private static func unit(_ unit: UnitStatus) -> [String] {
         let volts = "\(text(unit.cell_voltage_min_v, ""))/\(text(unit.cell_voltage_max_v, ""))"
         let celsius = "\(text(unit.cell_temperature_min_c, ""))/\(text(unit.cell_temperature_max_c, ""))"
@@ -46,6 +34,10 @@ enum StatusText {
         ]
         if !unit.trips.isEmpty {
             lines.append("    TRIPPED: \(unit.trips.joined(separator: ", ")) (the first came first)")
+        }
+        if let holds = unit.holds, unit.trips.isEmpty {
+            lines.append(
+                "    HELD: \(holds.joined(separator: ", ")); 'ballastctl resume \(unit.id)' starts it")
         }
         if let contactors = unit.contactors { lines.append("    contactors: \(contactors)") }
         if !unit.inputs.isEmpty {
@@ -61,8 +53,15 @@ enum StatusText {
     }
 
     private static func link(_ link: LinkStatus) -> String {
-        let counters = link.counters.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        let counters = link.counters.sorted { $0.key < $1.key }
+            .filter { $0.value != 0 || $0.key == "up" }.map { "\($0.key) \(shown($0.value, of: $0.key))" }
         return "\(link.name): \(counters.joined(separator: ", "))"
+    }
+
+    /// In words where the number is a state.
+    private static func shown(_ value: UInt64, of counter: String) -> String {
+        let states = ["unknown", "active", "warning", "passive", "off"]
+        return counter == "bus_state" && value < states.count ? states[Int(value)] : "\(value)"
     }
 
     static func number(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }

@@ -25,6 +25,9 @@ struct Ballastd: ParsableCommand {
     @Option(help: "With --check: write the interlocks to this file, as a page to print and sign.")
     var html: String?
 
+    @Flag(help: "Write zero to every output of a daemon that has died, and exit. Not beside a living one.")
+    var safeOutput = false
+
     @Flag(help: "Print every key that the configuration may hold, with what is allowed, and exit.")
     var reference = false
 
@@ -38,6 +41,7 @@ struct Ballastd: ParsableCommand {
     }
 
     func run() throws {
+        if safeOutput { throw ExitCode(SafeOutputRun(configuration: config).run().rawValue) }
         if reference { return print(CheckedSite.reference, terminator: "") }
         do throws(Daemon.StartFailure) {
             let site = try CheckedSite(path: config)

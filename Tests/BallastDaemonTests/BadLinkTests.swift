@@ -10,7 +10,7 @@ extension BallastDaemonTests {
             try site.waitForMode("tripped", of: index)
             try site.daemon.waitForLog(
                 "unit \(id): running → offline", "unit \(id): TRIP \(trip)", "unit \(id): offline → tripped")
-            #expect(try site.daemon.logLine("TRIP \(trip)").contains(", limit 2.0; power to zero"))
+            #expect(try site.daemon.logLine("TRIP \(trip)").contains(" s; power to zero"))
 
             let unit = try site.unit(index)
             #expect(unit.trips == [trip])

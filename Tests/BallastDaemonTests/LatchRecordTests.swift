@@ -14,6 +14,12 @@ import Testing
     static let clear = Entry(unit: "A", trips: 0, firstOut: nil)
     static let tripped = Entry(unit: "B", set: InterlockSet(.cellOvervoltage), first: .cellOvervoltage)
     static let future = Entry(unit: "A", trips: 1 << 63, firstOut: 63)
+    static let held = Entry(unit: "A", trips: 0, firstOut: nil, hold: UnitHold.afterReset.rawValue)
+    static let details = [
+        LatchRecord.Detail(
+            unit: "B", interlock: 0, at: "2026-11-22T07:00:00.000Z", value: 3.7125, limit: 3.65),
+        LatchRecord.Detail(unit: "B", interlock: 8, at: "noon", value: nil, limit: nil),
+    ]
 
     static func restore(_ finding: LatchRecord.Finding, isSimulation: Bool = false) -> Latches {
         Latches.restore(finding, path: "latches", units: ["A", "B"], isSimulation: isSimulation)
@@ -29,6 +35,8 @@ import Testing
         (.missing,                                    false, "nobody has commissioned the site"),
         (.unreadable("torn"),                         true,  "there is one, and it cannot be read"),
         (.read(LatchRecord(entries: [future])),       true,  "a newer version's trip is not forgotten"),
+        (.read(LatchRecord(entries: [Entry(unit: "A", trips: 0, firstOut: nil, hold: 128)])), true,
+         "nor is its hold"),
     ]
 
     @Test(arguments: unknowns)
@@ -70,7 +78,7 @@ import Testing
     }
 
     @Test func `a record is read as it was written, and one that was touched is not`() throws {
-        let record = LatchRecord(entries: [Self.clear, Self.tripped, Self.future])
+        let record = LatchRecord(entries: [Self.held, Self.tripped, Self.future], details: Self.details)
         #expect(LatchRecord(bytes: record.bytes) == record)
         for index in record.bytes.indices {
             var bytes = record.bytes
@@ -78,6 +86,51 @@ import Testing
             #expect(LatchRecord(bytes: bytes) == nil, "byte \(index)")
             #expect(LatchRecord(bytes: Array(record.bytes[..<index])) == nil, "cut at \(index)")
         }
+    }
+
+    private static func sealed(_ text: String) -> [UInt8] {
+        let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+        }
+        return Array((text + "checksum \(String(hash, radix: 16))\n").utf8)
+    }
+
+    @Test func `a record of the version before is read, and its tripped units are held`() throws {
+        let text = "ballast latches 1\nsite stopped\nunit A trips 0 first -\nunit B trips 1 first 0\n"
+        let record = try #require(LatchRecord(bytes: Self.sealed(text)))
+        #expect(record == LatchRecord(entries: [Self.clear, Self.tripped], isStopped: true))
+        #expect(record.entries.map(\.hold) == [0, 0], "the core holds a unit with a latched trip")
+    }
+
+    // swift-format-ignore
+    static let broken: [(line: String, why: Comment)] = [
+        ("unit A trips 0 first - hold",                         "a word is missing"),
+        ("unit A trips 0 first - hold 1ff",                     "more than a byte"),
+        ("unit A trips 0 first - held 1",                       "another word"),
+        ("trip A 0 at noon value nan limit -",                  "no number"),
+        ("trip A 0 at noon value inf limit -",                  "no finite number"),
+        ("trip A 256 at noon value - limit -",                  "no interlock has that number"),
+        ("trip A 0 at noon value 3.7",                          "cut short"),
+        ("something else",                                      "no line of ours"),
+    ]
+
+    @Test(arguments: broken)
+    func `a line that is not understood makes the record none, though its checksum is right`(
+        line: String, why: Comment
+    ) {
+        #expect(LatchRecord(bytes: Self.sealed("ballast latches 2\n\(line)\n")) == nil, why)
+    }
+
+    @Test func `a held unit is said at the start, and its hold is kept while it is not configured`() {
+        let record = LatchRecord(entries: [Self.held, Self.clear])
+        #expect(
+            Self.restore(.read(record), isSimulation: true).notes.map(\.text) == [
+                "unit A is held after a trip; 'ballastctl resume A' starts it"
+            ])
+        let gone = LatchRecord(entries: [Entry(unit: "C", trips: 0, firstOut: nil, hold: 1)])
+        #expect(
+            Self.restore(.read(gone), isSimulation: true).updated([Self.clear]).entries
+                == [Self.clear] + gone.entries)
     }
 
     /// Waits on the condition itself; the bound is never reached where the code is right.

@@ -59,7 +59,7 @@ extension BallastDaemonTests {
             try site.waitForStatus("it stays there") { $0.cycle > seen + 100 }
             #expect(try site.unit(0).mode == mode)
             _ = try site.runTool(["mode", "BESS_01", "auto"] + change, status: 0)
-            try site.waitForMode("running")
+            try site.bringBack()
         }
 
         // swift-format-ignore

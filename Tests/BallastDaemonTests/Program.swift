@@ -121,6 +121,9 @@ final class Program {
         return String(output.split(separator: "\n")[before])
     }
 
+    /// Of the process.
+    var number: Int { Int(processID) }
+
     func send(_ signal: CInt) { kill(processID, signal) }
 
     /// Whether the kernel has it stopped.

@@ -76,7 +76,8 @@ extension BallastDaemonTests {
                 Program.built("ballastd"), ["--config", path, "--check"], name: "ballastd", in: scratch)
             #expect(try daemon.exitStatus() == 0, "\(daemon.log)")
             #expect(daemon.output.contains("configuration is good"))
-            let hasWires = daemon.output.contains("emergency stop at 0 (normally closed), smoke at 1")
+            let hasWires = daemon.output.contains(
+                "emergency stop at wire address 0 (normally closed), smoke at wire address 1")
             #expect(hasWires == (name == "io-site.yaml"), "\(daemon.output)")
         }
     }

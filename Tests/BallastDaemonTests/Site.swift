@@ -59,6 +59,10 @@ struct Unit {
     /// Of its inverter: `{host: 127.0.0.1, port: 502}`.
     var modbus: String
     var maxPowerKilowatts = 100
+    var reversionSeconds = 2
+    /// More of the section `bms`: `profile: x.yaml`.
+    var battery = ""
+    var batteryPeriod = 200
     /// More keys, a line each.
     var more: [String] = []
 
@@ -114,6 +118,7 @@ struct SiteFile {
     var units: [Unit]
     var meter: String
     var enterServiceSeconds = 0.5
+    var rampKilowattsPerSecond = 400
     var mode = "simulation"
     /// More keys of the section `control`: `base_point_kw: 5`.
     var control: [String] = []
@@ -137,10 +142,10 @@ struct SiteFile {
                     campus_id: TEST
                     capacity_kwh: 250
                     max_power_kw: \(unit.maxPowerKilowatts)
-                    bms: {transport: "\(unit.transport)", period_ms: 200}
+                    bms: {transport: "\(unit.transport)", period_ms: \(unit.batteryPeriod), \(unit.battery)}
                     modbus: \(unit.modbus)
                     poll_ms: 200
-                    reversion_s: 2
+                    reversion_s: \(unit.reversionSeconds)
 
                 """
             text += unit.more.map { "    \($0)\n" }.joined()
@@ -149,7 +154,7 @@ struct SiteFile {
     }
 
     private var controls: [String] {
-        ["enter_service_s: \(enterServiceSeconds)", "ramp_kw_per_s: 400"] + control
+        ["enter_service_s: \(enterServiceSeconds)", "ramp_kw_per_s: \(rampKilowattsPerSecond)"] + control
     }
 }
 
@@ -159,6 +164,9 @@ struct Truth: Decodable {
         var power_w: Double
         var setpoint_w: Double
         var reversions: Int
+        /// Since when a write has had the setpoint at zero, on the monotonic clock.
+        var zero_since_ms: Double?
+        var coils_off_since_ms: Double?
         /// Of a unit with contactors of its own.
         var main_contactor_closed: Bool?
         var main_contactor_burnt: Bool?
@@ -233,6 +241,16 @@ final class RunningSite {
             name: "ballastd\(starts)", in: scratch)
     }
 
+    /// Another call of `ballastd`, which ends by itself.
+    func runDaemon(_ arguments: [String], environment: [String] = []) throws -> Program {
+        starts += 1
+        let program = try Program(
+            Program.built("ballastd"), arguments, environment: environment, name: "ballastd\(starts)",
+            in: scratch)
+        _ = try program.exitStatus()
+        return program
+    }
+
     /// Both, with every unit in service at nominal frequency.
     func startInService(far: SiteFile? = nil) throws {
         try startPlant(far)
@@ -280,12 +298,16 @@ final class RunningSite {
         }
     }
 
-    /// Resets a unit whose cause is gone until it runs: what followed from the cause goes a little later, and may
-    /// trip it once more.
+    /// Resets and resumes a unit whose cause is gone until it runs: what followed from the cause goes a little
+    /// later, and may trip it once more.
     func bringBack(_ index: Int = 0, location: SourceLocation = #_sourceLocation) throws {
         try waitForStatus("\(file.units[index].id) is back in service", location: location) { status in
             if status.units[index].mode == "tripped" {
                 let request = ControlRequest(.reset, unit: file.units[index].id, reason: "seen to")
+                _ = try ControlClient.ask(request, at: controlSocket)
+            }
+            if status.units[index].mode == "standby", status.units[index].holds != nil {
+                let request = ControlRequest(.resume, unit: file.units[index].id, reason: "nobody is there")
                 _ = try ControlClient.ask(request, at: controlSocket)
             }
             return status.units[index].mode == "running"

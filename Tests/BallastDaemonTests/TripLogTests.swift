@@ -3,6 +3,7 @@ import ControlSocket
 import Interlocks
 import Plant
 import Quantities
+import Recorder
 import Testing
 
 @testable import BallastDaemon
@@ -24,11 +25,54 @@ import Testing
         #expect(trips.map(\.first_out) == [true, false])
         #expect(trips.map(\.at) == [nil, "noon"], "what a former run latched has no time")
         #expect(trips.map(\.value) == [nil, 3.7])
-        #expect(trips.map(\.signal) == ["battery silence", "cell voltage max"])
+        #expect(trips.map(\.signal) == ["battery silent for", "highest cell voltage"])
+        #expect(trips.map(\.symbol) == ["s", "V"])
         #expect(log.trips(of: 0, .none, first: nil).isEmpty)
         let again = log.trips(of: 0, InterlockSet(.cellOvervoltage), first: .cellOvervoltage)
         #expect(again.map(\.at) == [nil], "a reset trip's time is not lent to the next")
         #expect(log.trips(of: 1, InterlockSet(.cellOvervoltage), first: nil).map(\.at) == ["later"])
+    }
+
+    @Test func `later trips stand in the order in which they came, and a restart keeps all that is known`() {
+        var log = TripLog(units: ["A"], table: .lithiumIronPhosphate)
+        let all = InterlockSet(.cellOvervoltage).union(InterlockSet(.lostBattery))
+            .union(InterlockSet(.batteryAlarm)).union(InterlockSet(.lostInverter))
+        let alarms = BatteryAlarms.voltageHigh.union(.contactor)
+        log.saw(Self.event(.lostInverter, value: 0.7, limit: 0.64), at: "1")
+        log.saw(Self.event(.batteryAlarm, value: Double(alarms.rawValue)), at: "2")
+        log.saw(Self.event(.cellOvervoltage, value: 3.7, limit: 3.65), at: "3")
+        let expected = ["lost_inverter", "lost_bms", "bms_alarm", "cell_overvoltage"]
+        let trips = log.trips(of: 0, all, first: .lostInverter)
+        #expect(trips.map(\.interlock) == expected, "of the second nobody has noted the time: it is older")
+        #expect(trips.map(\.bits) == [nil, nil, "voltage high, contactor", nil])
+        #expect(trips.map(\.value) == [0.7, nil, nil, 3.7])
+
+        let record = LatchRecord(bytes: LatchRecord(entries: [], details: log.records).bytes)
+        var again = TripLog(
+            units: ["A"], table: .lithiumIronPhosphate, former: record?.details ?? [])
+        #expect(again.trips(of: 0, all, first: .lostInverter) == trips)
+        var other = TripLog(units: ["B"], table: .lithiumIronPhosphate, former: record?.details ?? [])
+        #expect(other.trips(of: 0, all, first: nil).allSatisfy { $0.at == nil }, "another unit's")
+    }
+
+    // swift-format-ignore
+    static let told: [(id: InterlockID, value: Double?, limit: Double?, text: String)] = [
+        (.lostBattery,     0.66,   0.64, "battery silent for 0.66 s, limit 0.64 s"),
+        (.overcurrentFastCharge, 152, 150, "charge power 152.0 kW, limit 150.0 kW"),
+        (.overcurrentCharge, 112, 110,   "charge current 112.0 A, limit 110.0 A"),
+        (.batteryAlarm,    256,    nil,  "BMS alarms: short circuit"),
+        (.batteryAlarm,    4097,   nil,  "BMS alarms: general, bits 0x1000"),
+        (.inverterEvent,   64,     nil,  "inverter event bits: 0x40"),
+        (.emergencyStop,   nil,    nil,  ""),
+        (.latchRecord,     1,      1,    ""),
+    ]
+
+    @Test(arguments: told)
+    func `an operator reads a measurement in its own unit`(
+        row: (id: InterlockID, value: Double?, limit: Double?, text: String)
+    ) {
+        let event = Self.event(row.id, value: row.value, limit: row.limit)
+        #expect(Names.value(event, of: row.id, in: .lithiumIronPhosphate) == row.text)
     }
 
     @Test func `a trip without a row is reset by service only`() {

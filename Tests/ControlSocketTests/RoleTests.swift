@@ -40,12 +40,15 @@ import Testing
         (.status,   true,  true, true),
         (.timing,   true,  true, true),
         (.trips,    true,  true, true),
+        (.metrics,  true,  true, true),
         (.reset,    false, true, true),
         (.stop,     false, true, true),
         (.resume,   false, true, true),
         (.setpoint, false, true, true),
         (.revoke,   false, true, true),
         (.mode,     false, true, true),
+        (.modbusWrite, false, false, true),
+        (.reversion, false, false, true),
     ]
 
     @Test(arguments: permissions) func `roles permit commands`(row: Permission) {

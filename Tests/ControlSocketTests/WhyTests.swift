@@ -105,6 +105,16 @@ import Testing
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0.04 }, site(), "0.0 kW; standby: it waits to enter service"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0 }, site(stopped: true),
             "0.0 kW; standby: an operator stopped the site"),
+        (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.holds = ["after_reset", "after_restart"] }, site(),
+            "0.0 kW; held after a trip was reset; 'ballastctl resume BESS_02' starts it"),
+        (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.holds = ["after_restart"] }, site(stopped: true),
+            "0.0 kW; standby: an operator stopped the site; held after an unplanned restart; "
+                + "'ballastctl resume BESS_02' starts it"),
+        (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.holds = ["after_override"] }, site(),
+            "0.0 kW; held after its time out of service has ended; 'ballastctl resume BESS_02' starts it"),
+        (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.holds = ["repeated_restarts"] }, site(),
+            "0.0 kW; held after the third unplanned restart in ten minutes; 'ballastctl resume BESS_02' "
+                + "starts it"),
         (unit { $0.setpoint_kw = -80 }, site(),
             "−80.0 kW; schedule asked −60.0; −20.0 taken over from other units"),
         (unit { $0.setpoint_kw = -20; $0.limited_by = "site_limit" }, site(),
@@ -152,14 +162,20 @@ import Testing
                 check: "look"),
             TripStatus(
                 unit: "A", interlock: "lost_bms", first_out: false, at: nil, value: nil, limit: nil,
-                signal: "battery silence", symbol: "", reset: "operator", check: "wire"),
+                signal: "battery silent for", symbol: "s", reset: "operator", check: "wire"),
+            TripStatus(
+                unit: "A", interlock: "bms_alarm", first_out: false, at: "noon", value: nil, limit: nil,
+                signal: "BMS alarms", symbol: "", reset: "operator", check: "BMS",
+                bits: "voltage high, contactor"),
         ]
         let text = """
             unit A
               first  cell_overvoltage: cell voltage max 3.66 V, limit 3.65 V, 2026-01-02T03:04:05.000Z
                      reset: service; check: look
-              then   lost_bms, before the last start
+              then   lost_bms, at a time that nobody has noted
                      reset: operator; check: wire
+              then   bms_alarm: BMS alarms: voltage high, contactor, noon
+                     reset: operator; check: BMS
             """
         #expect(TripText.page(trips) == text)
         #expect(TripText.page([]) == "no trip is latched")

@@ -1,6 +1,6 @@
 """A digital I/O module by pymodbus, 8 inputs and 8 coils, behind a relay that can lose, delay and spoil answers.
 
-    io_module.py tcp|rtu [--units 1,2] [--first ADDRESS]
+    io_module.py tcp|rtu [--units 1,2] [--first ADDRESS] [--first-coil ADDRESS]
 
 It prints `READY <port or tty>` and then obeys lines on standard input, one answer line each:
 
@@ -29,14 +29,14 @@ from pymodbus.server import ModbusSerialServer, ModbusTcpServer
 from pymodbus.simulator import DataType, SimData, SimDevice
 
 import sunspec_device
-from sunspec_device import Relay, TCPFront, serial_relay
+from sunspec_device import Relay, SerialFront, TCPFront
 
 
 class Module:
     """Inputs, coils and behaviour of one unit."""
 
-    def __init__(self, unit, first):
-        self.unit, self.first = unit, first
+    def __init__(self, unit, first, first_coil):
+        self.unit, self.first, self.first_coil = unit, first, first_coil
         self.inputs, self.coils = [False] * 8, [False] * 8
         self.refused, self.writes = {}, {5: 0, 15: 0}
         self.watchdog, self.written_at = 0, time.monotonic()
@@ -49,7 +49,8 @@ class Module:
         code = self.refused.get(function) or self.refused.get(0)
         if code:
             return ExcCodes(code)
-        offset = address - self.first
+        first = self.first if function == 2 else self.first_coil
+        offset = address - first
         if new is not None:
             if offset < 0 or offset + len(new) > 8:
                 return ExcCodes.ILLEGAL_ADDRESS
@@ -60,16 +61,16 @@ class Module:
         levels = self.inputs if function == 2 else self.coils
         # One bit per address, 16 to a register.
         for index, level in enumerate(levels):
-            register, bit = divmod(self.first + index, 16)
+            register, bit = divmod(first + index, 16)
             mask = 1 << bit
             place = register - start
             current[place] = current[place] | mask if level else current[place] & ~mask
         return None
 
     def sim(self):
-        bits = lambda: [SimData(self.first, values=[False] * 8, datatype=DataType.BITS)]
+        bits = lambda first: [SimData(first, values=[False] * 8, datatype=DataType.BITS)]
         words = lambda: [SimData(0, values=[0], datatype=DataType.REGISTERS)]
-        return SimDevice(id=self.unit, simdata=(bits(), bits(), words(), words()), action=self.action)
+        return SimDevice(id=self.unit, simdata=(bits(self.first_coil), bits(self.first), words(), words()), action=self.action)
 
 
 class BitRelay(Relay):
@@ -115,8 +116,10 @@ async def main():
     parser.add_argument("transport", choices=["tcp", "rtu"])
     parser.add_argument("--units", default="1")
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--first-coil", type=int)
     options = parser.parse_args()
-    modules = [Module(int(unit), options.first) for unit in options.units.split(",")]
+    coil = options.first if options.first_coil is None else options.first_coil
+    modules = [Module(int(unit), options.first, coil) for unit in options.units.split(",")]
     sims = [module.sim() for module in modules]
     relay = BitRelay(6 if options.transport == "tcp" else 0)
     front = None
@@ -126,8 +129,9 @@ async def main():
         front = TCPFront(relay, server.transport.sockets[0].getsockname()[1])
         name = await front.up()
     else:
-        name, inner = serial_relay(relay)
-        server = ModbusSerialServer(sims, framer=FramerType.RTU, port=inner, baudrate=115200)
+        front = SerialFront(relay, None, False)
+        name = await front.up()
+        server = ModbusSerialServer(sims, framer=FramerType.RTU, port=front.inner_name, baudrate=115200)
         await server.serve_forever(background=True)
     print("READY", name, flush=True)
     loop = asyncio.get_running_loop()

@@ -1,15 +1,21 @@
 """A SunSpec inverter by pymodbus, its registers laid out by pysunspec2's model definitions, behind a relay that can lose,
 delay and spoil answers.
 
-    sunspec_device.py tcp|rtu [--base N] [--units 1,2] [--rating 702|120] [--no-controls] [--vendor-model]
+    sunspec_device.py tcp|rtu [--base N] [--units 1,2] [--models 1,701,704] [--link PATH] [--echo]
 
 It prints `READY <port or tty>` and then obeys lines on standard input, one answer line each:
 
     get UNIT MODEL POINT            the point's raw number (POINT may be an offset; with model 0 an address)
     set UNIT MODEL POINT NUMBER
     mode normal | silent UNIT | late MS COUNT | garbage COUNT | short COUNT | trickle
+    mode unit | function | length | transaction | checksum COUNT
+                                    the answer says something else there, with a fitting checksum but for the last
+    mode close COUNT                TCP only: half an answer, then the end; `reset COUNT`: a reset instead
+    requests                        the functions asked for since the last time
     exception UNIT CODE             refuse everything with this code; 0 ends it
-    down | up                       TCP only: close everything and stop listening; listen again
+    down | up                       TCP: close everything and stop listening; listen again. RTU with --link: the tty
+                                    goes away as an unplugged adapter's does; it comes back under another name, to which
+                                    the link then points
     quit
 
 Unit 0 means all. Model 704's WSetRvrtTms works: the timer restarts at each write of WSet or WSetEna, and when it fires
@@ -19,6 +25,8 @@ WSet and WSetEna take their reversion values. 701 W follows WSet while the contr
 import argparse
 import asyncio
 import os
+import socket
+import struct
 import sys
 import time
 import tty
@@ -42,6 +50,9 @@ VALUES = {
     103: {"W": -1234, "W_SF": 1, "Hz": 4998, "Hz_SF": -2, "VAr": 50, "VAr_SF": 1, "PhVphA": 2301, "V_SF": -1,
           "DCV": 7650, "DCV_SF": -1, "St": 4, "Evt1": 0},
     120: {"DERTyp": 82, "WRtg": 5000, "WRtg_SF": 1},
+    124: {"WChaMax": 5000, "WChaMax_SF": 1, "WChaGra": 100, "WDisChaGra": 100, "WChaDisChaGra_SF": 0, "StorCtl_Mod": 0,
+          "OutWRte": 10000, "InWRte": 10000, "InOutWRte_WinTms": 0, "InOutWRte_RvrtTms": 0, "InOutWRte_RmpTms": 0,
+          "InOutWRte_SF": -2 & 0xFFFF, "ChaSt": 6},
     203: {"W": -250, "W_SF": 2, "Hz": 5001, "Hz_SF": -2, "PhV": 2299, "V_SF": -1},
     701: {"ACType": 2, "St": 1, "InvSt": 3, "ConnSt": 1, "Alrm": 0, "W": 0, "W_SF": 1, "Var": 5, "Var_SF": 1,
           "LNV": 2301, "V_SF": -1, "Hz": 49985, "Hz_SF": -3},
@@ -117,7 +128,7 @@ class Device:
 
     def run_timer(self):
         if 704 not in self.starts:
-            return
+            return self.run_rates()
         if self.deadline is not None and time.monotonic() >= self.deadline:
             self.deadline = None
             self.set(704, "WSet", self.get(704, "WSetRvrt"))
@@ -126,9 +137,32 @@ class Device:
             setpoint = self.get(704, "WSet")
             self.set(701, "W", setpoint & 0xFFFF)
 
+    def run_rates(self):
+        """124: after silence the control is disabled, and the device goes on as it likes: here with 1 kW."""
+        if 124 not in self.starts:
+            return
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            self.deadline = None
+            self.set(124, "StorCtl_Mod", 0)
+        rate = self.get(124, "OutWRte")
+        if self.get(124, "StorCtl_Mod") == 3 and self.get(124, "InWRte") == -rate & 0xFFFF:
+            signed = rate - 0x10000 if rate >= 0x8000 else rate
+            watts = self.get(124, "WChaMax") * 10 * signed / 10000
+        else:
+            watts = 1000
+        if 103 in self.starts:
+            self.set(103, "W", round(watts / 10) & 0xFFFF)
+
+    def rates_written(self, address, count):
+        touched = range(address - self.base, address - self.base + count)
+        if self.place(124, "OutWRte")[0] in touched:
+            seconds = self.get(124, "InOutWRte_RvrtTms")
+            self.deadline = time.monotonic() + seconds if seconds > 0 else None
+        self.run_rates()
+
     def written(self, address, count):
         if 704 not in self.starts:
-            return
+            return self.rates_written(address, count) if 124 in self.starts else None
         touched = range(address - self.base, address - self.base + count)
         if self.place(704, "WSet")[0] in touched or self.place(704, "WSetEna")[0] in touched:
             seconds = self.get(704, "WSetRvrtTms")
@@ -152,12 +186,38 @@ class Device:
         return SimDevice(id=self.unit, simdata=[block], action=self.action)
 
 
+def crc(data):
+    total = 0xFFFF
+    for byte in data:
+        total ^= byte
+        for _ in range(8):
+            total = total >> 1 ^ 0xA001 if total & 1 else total >> 1
+    return bytes((total & 0xFF, total >> 8))
+
+
 class Relay:
     """Passes requests on at once and answers as its mode says."""
 
     def __init__(self, unit_index):
         self.unit_index = unit_index
+        self.cut = lambda reset: None
+        self.functions = []
         self.normal()
+
+    def asked(self, data):
+        if len(data) > self.unit_index + 1:
+            self.functions.append(data[self.unit_index + 1])
+
+    def twisted(self, data):
+        """The answer with one thing wrong."""
+        index = {"unit": self.unit_index, "function": self.unit_index + 1, "length": self.unit_index + 2,
+                 "transaction": 1, "checksum": -1}[self.kind]
+        data = bytearray(data)
+        # A function that has an answer of the same form.
+        data[index] = data[index] ^ 7 if self.kind == "function" else data[index] + 2 & 0xFF
+        if self.unit_index == 0 and self.kind != "checksum":
+            data[-2:] = crc(data[:-2])
+        return bytes(data)
 
     def normal(self):
         self.silent, self.late, self.count, self.kind = set(), 0, 0, None
@@ -178,6 +238,11 @@ class Relay:
                 send(bytes((byte * 7 + 13) & 0xFF for byte in data))
             elif self.kind == "short":
                 send(data[:-3])
+            elif self.kind in ("close", "reset"):
+                send(data[:-3])
+                self.cut(self.kind == "reset")
+            else:
+                send(self.twisted(data))
             return
         send(data)
 
@@ -200,6 +265,16 @@ class TCPFront:
         self.writers.add(writer)
         inner_reader, inner_writer = await asyncio.open_connection("127.0.0.1", self.inner)
 
+        def cut(reset):
+            if reset:
+                writer.get_extra_info("socket").setsockopt(
+                    socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                writer.transport.abort()
+            else:
+                writer.close()
+
+        self.relay.cut = cut
+
         async def answers():
             while data := await inner_reader.read(4096):
                 self.relay.answer(data, lambda part: writer.is_closing() or writer.write(part))
@@ -207,6 +282,7 @@ class TCPFront:
         task = asyncio.create_task(answers())
         try:
             while data := await reader.read(4096):
+                self.relay.asked(data)
                 inner_writer.write(data)
         except ConnectionError:
             pass
@@ -223,14 +299,43 @@ def pty():
     return controller, os.ttyname(device)
 
 
-def serial_relay(relay):
-    """Two ptys joined: the first name is for the client, the second for the server."""
-    outer, outer_name = pty()
-    inner, inner_name = pty()
-    loop = asyncio.get_running_loop()
-    loop.add_reader(outer, lambda: os.write(inner, os.read(outer, 4096)))
-    loop.add_reader(inner, lambda: relay.answer(os.read(inner, 4096), lambda part: os.write(outer, part)))
-    return outer_name, inner_name
+class SerialFront:
+    """Two ptys joined: the name of one is for the client, the other's for the server."""
+
+    def __init__(self, relay, link, echo):
+        self.relay, self.link, self.echo, self.outer = relay, link, echo, None
+        self.inner, self.inner_name = pty()
+        asyncio.get_running_loop().add_reader(self.inner, self.answer)
+
+    async def up(self):
+        # The old pair's other end stays open here, so that the new one has another name.
+        self.outer, name = pty()
+        asyncio.get_running_loop().add_reader(self.outer, self.request)
+        if self.link:
+            if os.path.lexists(self.link):
+                os.unlink(self.link)
+            os.symlink(name, self.link)
+        return self.link or name
+
+    async def down(self):
+        """Whoever has the tty open loses it, as when an adapter is unplugged."""
+        asyncio.get_running_loop().remove_reader(self.outer)
+        os.close(self.outer)
+        os.unlink(self.link)
+
+    def request(self):
+        try:
+            data = os.read(self.outer, 4096)
+        except OSError:
+            return
+        self.relay.asked(data)
+        if self.echo:
+            os.write(self.outer, data)
+        os.write(self.inner, data)
+
+    def answer(self):
+        data = os.read(self.inner, 4096)
+        self.relay.answer(data, lambda part: os.write(self.outer, part))
 
 
 async def obey(line, devices, relay, front):
@@ -241,6 +346,9 @@ async def obey(line, devices, relay, front):
     if word == "set":
         for device in chosen:
             device.set(int(rest[1]), rest[2], int(rest[3]))
+    elif word == "requests":
+        functions, relay.functions = relay.functions, []
+        return " ".join(map(str, functions))
     elif word == "exception":
         for device in chosen:
             device.exception = int(rest[1])
@@ -273,6 +381,8 @@ async def main():
     parser.add_argument("--base", type=int, default=40000)
     parser.add_argument("--units", default="1")
     parser.add_argument("--models", default="1,103,120,701,64001,704,713")
+    parser.add_argument("--link")
+    parser.add_argument("--echo", action="store_true")
     options = parser.parse_args()
     models = [int(model) for model in options.models.split(",")]
     devices = [Device(int(unit), options.base, models) for unit in options.units.split(",")]
@@ -285,8 +395,9 @@ async def main():
         front = TCPFront(relay, server.transport.sockets[0].getsockname()[1])
         name = await front.up()
     else:
-        name, inner = serial_relay(relay)
-        server = ModbusSerialServer(sims, framer=FramerType.RTU, port=inner, baudrate=115200)
+        front = SerialFront(relay, options.link, options.echo)
+        name = await front.up()
+        server = ModbusSerialServer(sims, framer=FramerType.RTU, port=front.inner_name, baudrate=115200)
         await server.serve_forever(background=True)
     timers = asyncio.create_task(run_timers(devices))
     print("READY", name, flush=True)

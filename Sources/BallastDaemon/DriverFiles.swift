@@ -1,0 +1,91 @@
+import DeviceCodecs
+import DeviceDrivers
+import LinuxIO
+import SiteConfig
+import YAMLText
+
+/// The drivers that a site's devices name, by their paths as the site's file has them.
+struct DriverFiles: Sendable {
+    private var maps: [String: RegisterMap] = [:]
+
+    /// None.
+    init() {}
+
+    /// Reads and checks them.
+    ///
+    /// - Parameter seen: is given each file's path and bytes.
+    init(
+        _ site: SiteConfig, path: String, seen: (_ path: String, _ bytes: [UInt8]) -> Void
+    ) throws(Daemon.StartFailure) {
+        for unit in site.units {
+            try add(unit.inverter.driver, .inverter, "unit \(unit.id)", path, seen)
+            if let module = unit.ioModule {
+                let map = try add(
+                    module.modbus.driver, .ioModule, "unit \(unit.id), io_module", path, seen)
+                try Self.check(module, map, unit.id)
+            }
+        }
+        if let meter = site.gridMeter { try add(meter.modbus.driver, .meter, "grid_meter", path, seen) }
+    }
+
+    /// The driver of a device; `nil` where it has none.
+    func map(of modbus: ModbusConfig) -> RegisterMap? { modbus.driver.flatMap { maps[$0] } }
+
+    @discardableResult
+    private mutating func add(
+        _ driver: String?, _ kind: RegisterMap.Kind, _ who: String, _ path: String,
+        _ seen: (_ path: String, _ bytes: [UInt8]) -> Void
+    ) throws(Daemon.StartFailure) -> RegisterMap? {
+        guard let driver else { return nil }
+        let map: RegisterMap
+        if let known = maps[driver] {
+            map = known
+        } else {
+            map = try Self.load(SiteConfig.beside(path, driver), seen)
+            maps[driver] = map
+        }
+        guard map.kind == kind else {
+            throw Daemon.StartFailure(
+                description:
+                    "\(who): driver \(driver) is for kind \(map.kind.rawValue), not \(kind.rawValue)",
+                isConfiguration: true)
+        }
+        return map
+    }
+
+    private static func load(
+        _ path: String, _ seen: (_ path: String, _ bytes: [UInt8]) -> Void
+    ) throws(Daemon.StartFailure) -> RegisterMap {
+        var read: [UInt8] = []
+        do throws(ConfigErrors) {
+            let map = try RegisterMap.load(
+                path: path,
+                bytes: { (path) throws(ConfigError) in
+                    read = try YAMLText.bytes(of: path)
+                    return read
+                },
+                parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) })
+            seen(path, read)
+            return map
+        } catch {
+            throw Daemon.StartFailure(description: "\(error)", isConfiguration: true)
+        }
+    }
+
+    /// The site's numbers must be the module's.
+    private static func check(
+        _ module: IOModuleConfig, _ map: RegisterMap?, _ unit: String
+    ) throws(Daemon.StartFailure) {
+        guard let io = map?.io else { return }
+        for input in module.inputs where input.number > io.inputCount {
+            throw Daemon.StartFailure(
+                description: "unit \(unit), io_module: input \(input.number) of \(io.inputCount)",
+                isConfiguration: true)
+        }
+        for coil in module.coils where coil.number > io.coilCount {
+            throw Daemon.StartFailure(
+                description: "unit \(unit), io_module: coil \(coil.number) of \(io.coilCount)",
+                isConfiguration: true)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Interlocks
+import LinuxIO
+import Recorder
+
+/// What follows from how the run before this one has ended.
+struct Restart {
+    /// To be written before anything may have power.
+    var record: RunRecord
+    /// What keeps every unit from starting by itself.
+    var hold: UnitHold
+    /// What people must be told at the start.
+    var notes: [LogRecord]
+
+    /// So many in `window` seconds are too many to start by itself.
+    static let most = 3
+    static let window: Int64 = 600
+    /// 2024-01-01: a clock before it has not been set.
+    private static let epoch: Int64 = 1_704_067_200
+
+    /// A start without a record is the first one, and a planned one.
+    ///
+    /// - Parameters:
+    ///   - resumes: whether units may run again by themselves (`resume_after_restart`).
+    ///   - wallSeconds: now, seconds since 1970-01-01 00:00 UTC.
+    static func judge(_ finding: RunRecord.Finding, resumes: Bool, wallSeconds: Int64) -> Restart {
+        switch finding {
+        case .missing:
+            return Restart(record: RunRecord(isRunning: true, restarts: []), hold: .none, notes: [])
+        case .read(let former) where !former.isRunning:
+            return Restart(
+                record: RunRecord(isRunning: true, restarts: former.restarts), hold: .none, notes: [])
+        case .unreadable(let why):
+            // How often it has happened is not known, so that no setting helps.
+            return unplanned([], hold: .afterRestart, why, wallSeconds)
+        case .read(let former):
+            let count = 1 + former.restarts.count { counts($0, wallSeconds) }
+            let why = "the last run did not end in order; time \(count) in \(window / 60) minutes"
+            let isTooOften = count >= most
+            let hold: UnitHold = isTooOften ? .repeatedRestarts : (resumes ? .none : .afterRestart)
+            return unplanned(former.restarts, hold: hold, why, wallSeconds)
+        }
+    }
+
+    /// Whether a restart lies in the window. One whose age the clock cannot tell, since it stood elsewhere
+    /// then or now, does.
+    private static func counts(_ restart: Int64, _ now: Int64) -> Bool {
+        restart < epoch || now < epoch || restart > now || now - restart <= window
+    }
+
+    private static func unplanned(
+        _ former: [Int64], hold: UnitHold, _ why: String, _ now: Int64
+    ) -> Restart {
+        let what =
+            hold.isEmpty
+            ? "units enter service by themselves (resume_after_restart)"
+            : "units are held until 'ballastctl resume'"
+        let note = LogRecord(
+            .warning, "unplanned restart: \(why); \(what)",
+            fields: [("BALLAST_EVENT", "unplanned_restart"), ("BALLAST_CAUSE", why)])
+        return Restart(
+            record: RunRecord(isRunning: true, restarts: former + [now]), hold: hold, notes: [note])
+    }
+}
+
+extension Daemon {
+    /// Puts on disk that this run has ended in order.
+    static func end(_ record: RunRecord, in directory: String, _ journal: Journal) {
+        do throws(StartFailure) {
+            try write(RunRecord(isRunning: false, restarts: record.restarts), in: directory)
+        } catch {
+            let text = "the orderly end is not on disk, the next start counts as unplanned: \(error)"
+            journal.write(LogRecord(.error, text, fields: [("BALLAST_EVENT", "latches_not_saved")]))
+        }
+    }
+
+    /// Puts on disk that a daemon runs here, or that it has ended in order.
+    static func write(_ record: RunRecord, in directory: String) throws(StartFailure) {
+        do throws(SystemError) {
+            try DurableFile.replace(RunRecord.path(in: directory), with: record.bytes)
+        } catch {
+            throw StartFailure(description: "state directory \(directory): \(error)")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import LinuxIO
+import ModbusBus
+import Quantities
+import Recorder
+import SiteConfig
+import Synchronization
+
+/// Who has proven to be safe by itself, and what that allows.
+///
+/// In production no power is taken from outside the site while a device has proven nothing: when the gateway
+/// dies, nobody is there to notice.
+struct ReversionBook: Equatable {
+    private(set) var record: ReversionRecord
+    private let config: SiteConfig
+
+    init(_ config: SiteConfig, _ record: ReversionRecord) {
+        self.config = config
+        self.record = record
+    }
+
+    init(_ config: SiteConfig) {
+        self.init(config, ReversionRecord.read(in: config.paths.stateDirectory))
+    }
+
+    /// What was tested: the device's address and the time that it was given.
+    private static func device(_ unit: UnitConfig) -> String {
+        let address = "\(ModbusAddress(unit.inverter.endpoint))/\(unit.inverter.unitID)"
+        return address.split(separator: " ").joined(separator: ",")
+            + "/\(unit.reversion.components.seconds)s"
+    }
+
+    func proof(of unit: UnitConfig) -> ReversionRecord.Proof? {
+        record.proof(of: unit.id, device: Self.device(unit))
+    }
+
+    /// - Parameter result: `nil` after a test that failed.
+    mutating func note(_ result: (after: Duration, power: Watts)?, of unit: UnitConfig, wallSeconds: Int64) {
+        let proof = result.map {
+            ReversionRecord.Proof(
+                unit: unit.id, device: Self.device(unit), milliseconds: Int64($0.after.milliseconds),
+                watts: Int64($0.power.value.rounded()), at: wallSeconds)
+        }
+        record.set(proof, of: unit.id)
+    }
+
+    /// Why no power may be taken from outside the site; `nil` where it may.
+    var remoteRefusal: String? {
+        guard config.mode == .production else { return nil }
+        let unproven = config.units.filter { proof(of: $0) == nil }.map(\.id)
+        guard !unproven.isEmpty else { return nil }
+        return "no power from outside the site in mode production before \(unproven.joined(separator: ", "))"
+            + " has proven its reversion: ballastctl commission reversion UNIT"
+    }
+
+    /// For `--check` and the status.
+    func text(_ unit: UnitConfig) -> String {
+        guard let proof = proof(of: unit) else { return "not proven" }
+        let time = Self.seconds(.milliseconds(proof.milliseconds))
+        return "proven: zero after \(time) s (\(WallClock.text(milliseconds: proof.at * 1_000)))"
+    }
+
+    static func seconds(_ time: Duration) -> String { "\((time.seconds * 10).rounded() / 10)" }
+}
+
+/// Between the control socket's thread, which asks for a test, and the main thread, which carries it out.
+final class ReversionDesk: Sendable {
+    struct Wish: Sendable { var unit: Int, power: Watts }
+
+    private struct State: Sendable {
+        var wish: Wish?
+        var isBusy = false
+        var remoteRefusal: String?
+    }
+
+    private let state = Mutex(State())
+
+    /// - Returns: `false` where a test is under way.
+    func ask(_ wish: Wish) -> Bool {
+        state.withLock { state in
+            if state.isBusy { return false }
+            state.wish = wish
+            state.isBusy = true
+            return true
+        }
+    }
+
+    func take() -> Wish? {
+        state.withLock { state in
+            let wish = state.wish
+            state.wish = nil
+            return wish
+        }
+    }
+
+    func finished() { state.withLock { $0.isBusy = false } }
+
+    var remoteRefusal: String? {
+        get { state.withLock { $0.remoteRefusal } }
+        set { state.withLock { $0.remoteRefusal = newValue } }
+    }
+}

@@ -1,0 +1,123 @@
+import Glibc
+import LinuxIO
+import Quantities
+import SafeOutput
+import SiteConfig
+import YAMLText
+
+/// `ballastd --safe-output`: takes every output to zero after a daemon has died. A small path of its own: it
+/// starts no cycle, and needs neither a good configuration nor anything else but the plan that the daemon
+/// left behind.
+public struct SafeOutputRun {
+    /// How it ended, as an exit status.
+    public enum Ending: Int32, Sendable {
+        /// Every output was told to go to zero and said yes.
+        case done = 0
+        /// At least one did not answer.
+        case incomplete = 1
+        /// A daemon lives: the outputs are its own (EX_TEMPFAIL).
+        case daemonAlive = 75
+        /// Neither a plan nor a configuration (EX_CONFIG).
+        case nothingKnown = 78
+    }
+
+    private static let standardDirectory = "/var/lib/ballast"
+    private let start = MonotonicTime.now()
+    private let journal = Journal(messageIDs: EventCatalog.messageIDs)
+    private let configuration: String
+
+    /// - Parameter configuration: path of the site's file, which may be missing or wrong.
+    public init(configuration: String) { self.configuration = configuration }
+
+    public func run() -> Ending {
+        let config = configurationNow()
+        let endings = directories(config).map { settle($0, config) }
+        if endings.contains(.incomplete) { return .incomplete }
+        if endings.contains(.daemonAlive) { return .daemonAlive }
+        return endings.contains(.done) ? .done : .nothingKnown
+    }
+
+    private func configurationNow() -> SiteConfig? {
+        do throws(ConfigErrors) {
+            return try SiteConfig.load(path: configuration)
+        } catch {
+            say(
+                .warning, "safe_output",
+                "\(configuration) cannot be used; the plan that the daemon left holds")
+            return nil
+        }
+    }
+
+    /// Where a daemon may have left its plan: the configuration may have changed since it was started.
+    private func directories(_ config: SiteConfig?) -> [String] {
+        var found = config.map { [$0.paths.stateDirectory] } ?? []
+        if let given = getenv("STATE_DIRECTORY") {
+            for path in String(cString: given).split(separator: ":").map(String.init)
+            where !found.contains(path) {
+                found.append(path)
+            }
+        }
+        return found.isEmpty ? [Self.standardDirectory] : found
+    }
+
+    private func settle(_ directory: String, _ config: SiteConfig?) -> Ending {
+        let isOfConfig = config?.paths.stateDirectory == directory
+        var plan = WireBook.saved(in: directory) ?? WirePlan()
+        if let config, isOfConfig { plan.fill(from: WirePlan(coilsOf: config)) }
+        let lock: ProcessLock?
+        do throws(SystemError) {
+            lock = try ProcessLock.take(directory + "/lock")
+        } catch {
+            // No folder, no daemon: the lock is made before anything is driven.
+            say(.warning, "safe_output", "\(directory): \(error): no daemon has run here")
+            return .nothingKnown
+        }
+        guard let lock else {
+            say(
+                .notice, "safe_output_idle",
+                "a living ballastd holds \(directory)/lock and drives the outputs: nothing was written")
+            return .daemonAlive
+        }
+        if plan.links.isEmpty {
+            say(.warning, "safe_output", "\(directory): no plan: no daemon has driven anything from here")
+            return .nothingKnown
+        }
+        let outcomes = SafeOutput.run(plan, since: start)
+        withExtendedLifetime(lock) {}
+        for outcome in outcomes { report(outcome) }
+        sayUnmet(plan, isOfConfig ? config : nil)
+        return outcomes.allSatisfy(\.isComplete) ? .done : .incomplete
+    }
+
+    /// One line for each link.
+    private func report(_ outcome: SafeOutput.Outcome) {
+        let first = outcome.firstWrite.map { "first write after \(milliseconds($0))" } ?? "no write went out"
+        var text = "safe output, \(outcome.address): "
+        if !outcome.written.isEmpty {
+            text += "zero acknowledged by \(outcome.written.joined(separator: ", ")); "
+        }
+        for failure in outcome.failed {
+            text += "\(failure.owner) (device \(failure.device)) \(failure.error); "
+        }
+        say(
+            outcome.isComplete ? .notice : .critical,
+            outcome.isComplete ? "safe_output" : "safe_output_failed",
+            text + "\(first), done after \(milliseconds(outcome.elapsed))")
+    }
+
+    /// An inverter that no daemon has ever commanded has none of our power.
+    private func sayUnmet(_ plan: WirePlan, _ config: SiteConfig?) {
+        let met = plan.links.flatMap(\.writes).filter { !$0.isCoils }
+        for unit in config?.units ?? [] where !met.contains(where: { $0.owner == unit.id }) {
+            say(.notice, "safe_output", "safe output, unit \(unit.id): never commanded from here, left alone")
+        }
+    }
+
+    private func milliseconds(_ time: Duration) -> String {
+        "\((Double(time.nanoseconds) / 1e5).rounded() / 10) ms"
+    }
+
+    private func say(_ priority: LogRecord.Priority, _ event: String, _ text: String) {
+        journal.write(LogRecord(priority, text, fields: [("BALLAST_EVENT", event)]))
+    }
+}

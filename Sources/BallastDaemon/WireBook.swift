@@ -1,0 +1,80 @@
+import LinuxIO
+import ModbusBus
+import Quantities
+import SafeOutput
+import SiteConfig
+
+/// Keeps the plan that `ballastd --safe-output` needs when we are dead, and maybe our configuration too.
+struct WireBook {
+    private(set) var plan: WirePlan
+    private let config: SiteConfig
+
+    /// - Parameter former: the plan of the run before: until a device is met again, what was learnt of it
+    /// holds.
+    init(_ config: SiteConfig, former: WirePlan?) {
+        self.config = config
+        plan = WirePlan(coilsOf: config)
+        guard let former else { return }
+        plan.fill(
+            from: former.filtered { address, write in
+                config.units.contains { unit in
+                    ModbusAddress(unit.inverter.endpoint) == address && unit.inverter.unitID == write.device
+                        && unit.id == write.owner
+                }
+            })
+    }
+
+    /// Notes how a device is taken to zero.
+    ///
+    /// - Returns: whether that is news.
+    mutating func learn(_ zero: ModbusZeroWrite, of device: UInt8, on address: ModbusAddress) -> Bool {
+        guard
+            let unit = config.units.first(where: {
+                $0.inverter.unitID == device && ModbusAddress($0.inverter.endpoint) == address
+            })
+        else { return false }
+        let before = plan
+        plan.put(
+            WirePlan.Write(
+                owner: unit.id, device: device, address: zero.address,
+                values: zero.isSingle ? .register(zero.values[0]) : .registers(zero.values),
+                timeout: unit.inverter.timeout), on: address)
+        return plan != before
+    }
+
+    /// The plan in a state folder; `nil` where there is none that can be read.
+    static func saved(in directory: String) -> WirePlan? {
+        // Whatever the reason: without a plan there is nothing that could be done with it.
+        let bytes = try? DurableFile.read(WirePlan.path(in: directory), limit: WirePlan.sizeLimit)
+        return bytes.flatMap { $0 }.flatMap { WirePlan(bytes: $0) }
+    }
+}
+
+extension WirePlan {
+    /// What the configuration alone tells: the coils that we drive.
+    init(coilsOf config: SiteConfig) {
+        self.init()
+        for unit in config.units {
+            guard let module = unit.ioModule, let first = module.coils.map(\.address).min(),
+                let last = module.coils.map(\.address).max()
+            else { continue }
+            put(
+                Write(
+                    owner: unit.id, device: module.modbus.unitID, address: first,
+                    values: .coilsOff(Int(last - first) + 1), timeout: module.modbus.timeout),
+                on: ModbusAddress(module.modbus.endpoint))
+        }
+    }
+
+    /// As it will be once every inverter has been met; for `--check`, which cannot know where their registers
+    /// lie.
+    init(expectedOf config: SiteConfig) {
+        self.init(coilsOf: config)
+        for unit in config.units {
+            put(
+                Write(
+                    owner: unit.id, device: unit.inverter.unitID, address: 0, values: .registers([0, 0]),
+                    timeout: unit.inverter.timeout), on: ModbusAddress(unit.inverter.endpoint))
+        }
+    }
+}

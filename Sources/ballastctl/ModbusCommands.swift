@@ -1,0 +1,192 @@
+import ArgumentParser
+import DeviceDrivers
+import LinuxIO
+import ModbusCommissioning
+import Quantities
+import SiteConfig
+import YAMLText
+
+struct Modbus: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "modbus", abstract: "Look at Modbus devices, and write them while commissioning.",
+        subcommands: [Scan.self, Read.self, Write.self, Check.self])
+}
+
+/// Which link, and how it is set.
+struct LinkOptions: ParsableArguments {
+    @Argument(help: "tcp://host:port, or the path of a serial port.") var link: String
+    @Option(help: "Serial: bits per second.") var baud = 19_200
+    @Option(help: "Serial: none, even or odd.") var parity = "none"
+    @Option(name: .customLong("stop-bits"), help: "Serial: 1 or 2.") var stopBits = 1
+    @Option(name: .customLong("timeout-ms"), help: "Longest wait for an answer.") var timeout = 300
+    @Option(name: .customLong("pause-ms"), help: "Rest before each question.") var pause = 0
+
+    func text() throws -> LinkText {
+        let text =
+            switch parity {
+            case "none": LinkText(link, baud: baud, parity: .none, stopBits: stopBits)
+            case "even": LinkText(link, baud: baud, parity: .even, stopBits: stopBits)
+            case "odd": LinkText(link, baud: baud, parity: .odd, stopBits: stopBits)
+            // Any other word.
+            default: throw ValidationError("--parity takes none, even or odd")
+            }
+        guard let text else {
+            throw ValidationError("\(link): give tcp://host:port or the path of a serial port")
+        }
+        return text
+    }
+
+    func client() throws -> CommissioningClient {
+        guard (10...10_000).contains(timeout), (0...10_000).contains(pause) else {
+            throw ValidationError("--timeout-ms takes 10 … 10000, --pause-ms 0 … 10000")
+        }
+        let place = try text()
+        do {
+            return try CommissioningClient(
+                place.address, timeout: .milliseconds(timeout), pause: .milliseconds(pause))
+        } catch {
+            throw Refusal("\(place.device): \(error)")
+        }
+    }
+}
+
+extension Modbus {
+    struct Scan: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the units on a link, their SunSpec models and what stands in them.",
+            discussion: """
+                Nothing is written. A device that takes one master only may end ballastd's connection; on a serial line \
+                that ballastd uses both would be disturbed: stop ballastd first.
+                """)
+        @OptionGroup var link: LinkOptions
+        @Option(help: "Unit numbers: 1-10,126. Without: all on a serial line, the usual ones over TCP.")
+        var units: String?
+        @Option(help: "Protocol address of the SunSpec marker, where it is none of 40000, 0, 50000.")
+        var base: UInt16?
+        @Flag(help: "Models only, without their values.") var brief = false
+        @Flag(help: "Also points that the device does not implement.") var all = false
+
+        func run() throws {
+            let place = try link.text()
+            guard let list = units.map(UnitList.parse) ?? UnitList.usual(isSerial: place.isSerial) else {
+                throw ValidationError("--units takes numbers of 0 … 255: 1-10,126")
+            }
+            var client = try link.client()
+            let scan = LinkScan(units: list, base: base, isBrief: brief, showsAll: all)
+            let found: Int
+            do {
+                found = try scan.run(&client, progress: StandardError.progress) {
+                    StandardError.clear()
+                    print($0)
+                }
+            } catch {
+                StandardError.clear()
+                throw Refusal("\(place.device): \(error)")
+            }
+            StandardError.clear()
+            guard found > 0 else { throw Refusal("\(place.device): no unit answers") }
+        }
+    }
+
+    struct Read: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Read registers, coils or discrete inputs, or one SunSpec model.")
+        enum Table: String, ExpressibleByArgument { case holding, input, coils, discrete }
+
+        @OptionGroup var link: LinkOptions
+        @Option(help: "Unit number.") var unit: UInt8
+        @Option(help: "A SunSpec model: all of its points.") var model: UInt16?
+        @Option(help: "A driver file: all of its registers.") var driver: String?
+        @Option(help: "Protocol address (zero-based) of the first.") var address: UInt16?
+        @Option(help: "How many: 1 … 1000 registers, 1 … 256 bits.") var count = 1
+        @Option(help: "holding, input, coils or discrete.") var table = Table.holding
+
+        func run() throws {
+            let place = try link.text()
+            var client = try link.client()
+            do {
+                if let model { return try read(model, &client) }
+                if let driver {
+                    for line in try client.read(unit: unit, DriverFile.load(driver)) { print(line) }
+                    return
+                }
+                guard let address else { throw Refusal("give --model, --driver or --address") }
+                guard (1...(isBits ? 256 : 1_000)).contains(count) else {
+                    throw Refusal("--count is out of its range")
+                }
+                let values = try values(address, &client)
+                for (index, value) in values.enumerated() {
+                    let hex = isBits ? "" : " 0x" + String(value, radix: 16, uppercase: true)
+                    print("\(Int(address) + index) \(value)\(hex)")
+                }
+            } catch let refusal as Refusal {
+                throw refusal
+            } catch {
+                throw Refusal("\(place.device), unit \(unit): \(error)")
+            }
+        }
+
+        private var isBits: Bool { table == .coils || table == .discrete }
+
+        private func values(
+            _ address: UInt16, _ client: inout CommissioningClient
+        ) throws -> [UInt16] {
+            switch table {
+            case .holding:
+                return try client.registers(.holding, unit: unit, address: address, count: count)
+            case .input: return try client.registers(.input, unit: unit, address: address, count: count)
+            case .coils:
+                return try client.bits(.coils, unit: unit, address: address, count: count).map { $0 ? 1 : 0 }
+            case .discrete:
+                return try client.bits(.discreteInputs, unit: unit, address: address, count: count).map {
+                    $0 ? 1 : 0
+                }
+            }
+        }
+
+        private func read(_ model: UInt16, _ client: inout CommissioningClient) throws {
+            guard case .sunSpec(let map) = try client.scan(unit: unit) else {
+                throw Refusal("unit \(unit) is no SunSpec device")
+            }
+            let places = map.models.filter { $0.id == model }
+            guard !places.isEmpty else { throw Refusal("unit \(unit) has no model \(model)") }
+            for place in places {
+                for line in try client.read(unit: unit, place).lines { print(line.text) }
+            }
+        }
+    }
+}
+
+extension Modbus {
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check a driver file and say what it does.")
+        @Argument(help: "The driver (YAML).") var driver: String
+
+        func run() throws { print(try DriverFile.load(driver).text) }
+    }
+}
+
+enum DriverFile {
+    static func load(_ path: String) throws -> DeviceDriver {
+        do throws(ConfigErrors) {
+            return try DeviceDriver.load(
+                path: path, bytes: { (path) throws(ConfigError) in try YAMLText.bytes(of: path) },
+                parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) })
+        } catch {
+            throw Refusal("\(error)")
+        }
+    }
+}
+
+/// What a person watches, beside the result.
+enum StandardError {
+    /// In place of the last one on a terminal, nothing elsewhere.
+    static func progress(_ text: String) {
+        if Terminal.isErrorTerminal { Terminal.writeError("\r\u{1B}[K\(text)") }
+    }
+
+    static func clear() {
+        if Terminal.isErrorTerminal { Terminal.writeError("\r\u{1B}[K") }
+    }
+}

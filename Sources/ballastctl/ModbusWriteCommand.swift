@@ -1,0 +1,118 @@
+import ArgumentParser
+import ControlSocket
+import LinuxIO
+import ModbusCommissioning
+
+extension Modbus {
+    struct Write: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write registers, coils or one SunSpec point while commissioning.",
+            discussion: """
+                While ballastd runs, its unit must be in maintenance and you need the role service; ballastd itself \
+                writes. What it drives and what protects the device it refuses always. Without ballastd the write goes \
+                straight to the device. Every write is logged with its reason.
+                """)
+        @OptionGroup var link: LinkOptions
+        @Option(help: "Unit number.") var unit: UInt8
+        @Option(help: "A SunSpec model.") var model: UInt16?
+        @Option(help: "A point of that model, as a scan shows it.") var point: String?
+        @Option(help: "Protocol address (zero-based) of the first register or coil.") var address: UInt16?
+        @Flag(help: "Coils instead of registers; each takes 0 or 1.") var coils = false
+        @Flag(help: "Do not ask before writing.") var yes = false
+        @Argument(
+            parsing: .allUnrecognized, help: "One number for a point; up to 16 raw values for an address.")
+        var values: [String]
+        @OptionGroup var reason: ReasonOption
+        @OptionGroup var socket: SocketOption
+
+        func run() throws {
+            if let fault = ControlRequest(.stop, reason: reason.reason).reasonFault { throw Refusal(fault) }
+            let place = try link.text()
+            var client = try link.client()
+            let write: PlannedWrite
+            let before: [UInt16]
+            do {
+                write = try plan(&client)
+                before = try client.current(write)
+            } catch let refusal as Refusal {
+                throw refusal
+            } catch {
+                throw Refusal("\(place.device), unit \(unit): \(error)")
+            }
+            try confirm(write, before, place.device)
+            let request = ModbusWriteRequest(
+                device: place.device, unit_id: unit, is_coils: write.isCoils, address: write.address,
+                values: write.values)
+            if try askDaemon(request) { return }
+            print(
+                "no ballastd answers at \(socket.socket): written straight to the device, nobody supervises it"
+            )
+            log(request, "asks")
+            do {
+                try client.perform(write)
+                let after = try client.current(write)
+                log(request, after == write.values ? "has written" : "has written, but reads back \(after)")
+                print("\(write.name) of unit \(unit): \(before) was, \(after) is")
+            } catch {
+                throw Refusal("\(place.device), unit \(unit): \(error)")
+            }
+        }
+
+        private func plan(_ client: inout CommissioningClient) throws -> PlannedWrite {
+            if let model, let point {
+                guard values.count == 1, let number = Double(values[0]), number.isFinite else {
+                    throw Refusal("give one number for \(point)")
+                }
+                return try client.plan(unit: unit, model: model, path: point, number)
+            }
+            guard let address, model == nil, point == nil else {
+                throw Refusal("give --model and --point, or --address")
+            }
+            let numbers = values.compactMap { UInt16($0) ?? Int16($0).map { UInt16(bitPattern: $0) } }
+            guard numbers.count == values.count, (1...16).contains(numbers.count),
+                Int(address) + numbers.count <= 65_536, !coils || numbers.allSatisfy({ $0 <= 1 })
+            else { throw Refusal("give 1 … 16 raw values: -32768 … 65535, or 0 and 1 for coils") }
+            return PlannedWrite(unit: unit, isCoils: coils, address: address, values: numbers)
+        }
+
+        private func confirm(_ write: PlannedWrite, _ before: [UInt16], _ device: String) throws {
+            if yes { return }
+            print(
+                "write \(write.name) of unit \(unit) at \(device): \(before) becomes \(write.values)? [y/N] ",
+                terminator: "")
+            guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+                throw Refusal("nothing was written")
+            }
+        }
+
+        /// - Returns: `false` where no daemon is there.
+        private func askDaemon(_ request: ModbusWriteRequest) throws -> Bool {
+            let answer: ControlAnswer?
+            do {
+                answer = try ControlClient.ask(
+                    ControlRequest(.modbusWrite, reason: reason.reason, modbus: request), at: socket.socket)
+            } catch {
+                // Only these two say that nobody is there; whoever is merely out of reach decides all the
+                // same.
+                if error.isNobodyThere { return false }
+                throw Refusal("\(socket.socket): \(error); nothing was written")
+            }
+            guard let answer else { throw Refusal("\(socket.socket): no answer within 5 s") }
+            if let refusal = answer.error { throw Refusal(refusal) }
+            print(answer.done ?? "")
+            return true
+        }
+
+        private func log(_ request: ModbusWriteRequest, _ what: String) {
+            let text =
+                "modbus write (user id \(Accounts.ownUserID)) \(what): \(request.summary): \(reason.reason)"
+            Journal().write(
+                LogRecord(
+                    .notice, text,
+                    fields: [
+                        ("BALLAST_EVENT", "modbus_write"), ("BALLAST_CAUSE", reason.reason),
+                        ("BALLAST_USER_ID", "\(Accounts.ownUserID)"),
+                    ]))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import ControlSocket
+
+struct Timing: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show how punctual the control cycle is.",
+        discussion: """
+            Times since the daemon's start: how late each cycle began, how long it worked and on what, how old its \
+            samples were, how long a setpoint took to the device. Steps of 6 %, rounded up.
+            """)
+    @OptionGroup var socket: SocketOption
+    @Flag(help: "Print JSON.") var json = false
+    @Flag(help: "Print bars over doublings of the time.") var plot = false
+
+    func validate() throws {
+        if json && plot { throw ValidationError("--json and --plot exclude each other") }
+    }
+
+    func run() throws {
+        guard let timing = try socket.ask(ControlRequest(.timing)).timing else { throw Refusal("no timing") }
+        if json, let bytes = JSONLine.encode(timing) {
+            print(String(decoding: bytes, as: UTF8.self), terminator: "")
+        } else {
+            print(plot ? TimingText.plot(timing) : TimingText.table(timing))
+        }
+    }
+}
+
+struct Metrics: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the site and the cycle as metrics in the Prometheus text format.")
+    @OptionGroup var socket: SocketOption
+
+    func run() throws {
+        guard let metrics = try socket.ask(ControlRequest(.metrics)).metrics else {
+            throw Refusal("no metrics")
+        }
+        print(metrics, terminator: "")
+    }
+}
