@@ -6,9 +6,12 @@ import YAMLText
 
 /// The whole program: configuration, database, server, until a signal ends it.
 public enum Aggregator {
+    /// The configuration cannot be used, which was said in the log; starting again will not help.
+    public struct UnusableConfiguration: Error {}
+
     /// Serves until SIGTERM or SIGINT; throws where it cannot start.
     public static func run(configPath: String) async throws {
-        let config = try AggregatorConfig(try YAMLText.load(path: configPath), file: configPath)
+        let config = try load(configPath)
         let store = try TelemetryStore(path: config.database)
         let routes = AggregatorRoutes(config: config, store: store, log: log)
         var logger = Logger(label: "ballast-aggregator") { StreamLogHandler.standardError(label: $0) }
@@ -25,6 +28,15 @@ public enum Aggregator {
         try await application.runService()
         try store.close()
         log("ended")
+    }
+
+    private static func load(_ path: String) throws -> AggregatorConfig {
+        do {
+            return try AggregatorConfig(try YAMLText.load(path: path), file: path)
+        } catch {
+            log("not started: \(error)")
+            throw UnusableConfiguration()
+        }
     }
 
     @Sendable private static func log(_ line: String) {

@@ -6,9 +6,12 @@ import YAMLText
 
 /// The whole program: configuration, spool, HTTP client, until a signal ends it.
 public enum Link {
+    /// The configuration cannot be used, which was said in the log; starting again will not help.
+    public struct UnusableConfiguration: Error {}
+
     /// Delivers until SIGTERM or SIGINT; throws where it cannot start.
     public static func run(configPath: String) async throws {
-        let config = try LinkConfig(try YAMLText.load(path: configPath), file: configPath)
+        let config = try load(configPath)
         let client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: AggregatorClient.configuration())
         let aggregator = AggregatorClient(client: client, url: config.url)
@@ -24,6 +27,15 @@ public enum Link {
         for source in signals { source.cancel() }
         try await client.shutdown()
         log("ended")
+    }
+
+    private static func load(_ path: String) throws -> LinkConfig {
+        do {
+            return try LinkConfig(try YAMLText.load(path: path), file: path)
+        } catch {
+            log("not started: \(error)")
+            throw UnusableConfiguration()
+        }
     }
 
     private static func deliver(_ config: LinkConfig, to aggregator: AggregatorClient) async {

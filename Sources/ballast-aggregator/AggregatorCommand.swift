@@ -8,5 +8,14 @@ import BallastAggregator
 
     @Option(help: "The configuration file (YAML).") var config: String
 
-    func run() async throws { try await Aggregator.run(configPath: config) }
+    /// As in sysexits(3): the service manager does not try again.
+    private static let unusableConfiguration = ExitCode(78)
+
+    func run() async throws {
+        do {
+            try await Aggregator.run(configPath: config)
+        } catch is Aggregator.UnusableConfiguration {
+            throw Self.unusableConfiguration
+        }
+    }
 }

@@ -7,5 +7,14 @@ import BallastLink
 
     @Option(help: "The configuration file (YAML).") var config: String
 
-    func run() async throws { try await Link.run(configPath: config) }
+    /// As in sysexits(3): the service manager does not try again.
+    private static let unusableConfiguration = ExitCode(78)
+
+    func run() async throws {
+        do {
+            try await Link.run(configPath: config)
+        } catch is Link.UnusableConfiguration {
+            throw Self.unusableConfiguration
+        }
+    }
 }

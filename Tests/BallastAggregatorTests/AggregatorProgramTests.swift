@@ -92,6 +92,13 @@ import Testing
         #expect(try storedNumbers(aggregator) == Array(1...150))
     }
 
+    @Test func `ends with 78 where its file cannot be used, so that nobody starts it again and again`() throws
+    {
+        let program = try RunningProgram("ballast-aggregator", ["--config", "/nowhere/aggregator.yaml"])
+        try program.waitForLine(containing: "cannot be opened")
+        #expect(program.end(by: 0) == 78)
+    }
+
     @Test func `shows the sites, their state and the page, and ends on SIGTERM`() async throws {
         let aggregator = try RunningAggregator(in: scratch)
         _ = try await aggregator.post(Self.report(1...60))

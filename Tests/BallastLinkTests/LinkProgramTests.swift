@@ -78,6 +78,16 @@ import Testing
         #expect(link.end(by: SIGTERM) == 0)
     }
 
+    @Test func `ends with 78 where its file cannot be used, so that nobody starts it again and again`() throws
+    {
+        let file = try scratch.write("link.yaml", "spool: /nowhere\nwrong_key: 1\n")
+        for (path, why) in [(file, "wrong_key"), (scratch.path + "/none.yaml", "cannot be opened")] {
+            let link = try RunningProgram("ballast-link", ["--config", path])
+            try link.waitForLine(containing: why)
+            #expect(link.end(by: 0) == 78)
+        }
+    }
+
     @Test func `waits for a spool and for an aggregator, and ends when told`() throws {
         let link = try startLink(url: "http://127.0.0.1:1")
         try link.waitForLine(containing: "unreachable: ")
