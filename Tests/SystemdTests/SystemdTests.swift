@@ -10,13 +10,13 @@ import Testing
 
     private static func verify(_ folder: UnitFolder) throws -> ToolResult {
         // A template is verified as one of its instances.
-        let names = try folder.units.map { $0.replacing("@.service", with: "@can0.service") }
+        let names = try folder.units.map { $0.replacing("@.", with: "@can0.") }
         return try ToolResult("systemd-analyze", package: "systemd", ["verify"] + names.map(folder.path))
     }
 
     @Test func `systemd has nothing to say about the units`() throws {
         let folder = try UnitFolder(programs: UnitFolder.builtPrograms)
-        #expect(try folder.units.count == 5)
+        #expect(try folder.units.count == 7)
         let result = try Self.verify(folder)
         #expect(result.status == 0 && result.output.isEmpty, "\(result.output)")
     }
@@ -40,6 +40,7 @@ import Testing
         ("ballast-link.service",       11, "the internet, nothing else"),
         ("ballast-aggregator.service", 11, "the internet, nothing else"),
         ("ballast-can@.service",       25, "CAP_NET_ADMIN, for a moment"),
+        ("ballast-can-restart@.service", 25, "the same"),
     ]
 
     private static func exposure(_ path: String, limit: Int) throws -> ToolResult {

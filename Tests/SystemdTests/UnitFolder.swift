@@ -22,7 +22,7 @@ final class UnitFolder {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let source = Self.repository.appending(path: "systemd")
         for name in try FileManager.default.contentsOfDirectory(atPath: source.path)
-        where name.hasSuffix(".service") || name.hasSuffix(".target") {
+        where [".service", ".path", ".target"].contains(where: { name.hasSuffix($0) }) {
             let text = try String(contentsOf: source.appending(path: name), encoding: .utf8)
             try text.replacing("ExecStart=/usr/bin/", with: "ExecStart=\(programs.path)/")
                 .write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
