@@ -35,7 +35,7 @@ need_build() {
 
 # A Python of our own with the protocol peers, at fixed versions; made again when the list changes.
 need_peers() {
-    need_packages python3-venv
+    need_packages python3-venv mbpoll
     local list="$root/Tests/Peers/requirements.txt" venv="$root/.venv"
     if ! cmp -s "$list" "$venv/installed.txt" || [ ! -d "$venv/cantools-source" ]; then
         say "installing the Python peers (Tests/Peers/requirements.txt)"

@@ -134,23 +134,32 @@ def print_response(part):
     print("  The other two have no interlocks, limits, ages, reversion watch or record; they write every period.")
 
 
+MODBUS = {"tcp-1": "TCP, 1 device", "tcp-10": "TCP, 10 devices", "tcp-50": "TCP, 50 devices",
+          "rtu-1": "RTU at 115200 bit/s"}
+MODBUS_COLUMNS = {"polls_per_s": "polls/s", "p50_us": "p50 µs", "p99_us": "p99 µs", "cpu_us_per_poll": "CPU µs"}
+
+
 def modbus():
     result = {}
-    for program in ("swift", "c"):
-        runs = [load(name) for name in sorted(glob.glob(f"poll-{program}-*.json"))]
-        result[program] = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
-        result[program]["rounds_polls_per_s"] = [run["polls_per_s"] for run in runs]
-    swift, c = result["swift"], result["c"]
-    return result | {"ratio": {key: swift[key] / c[key] for key in ("polls_per_s", "p50_us", "p99_us")}}
+    for case in MODBUS:
+        one = {}
+        for program in ("swift", "c"):
+            runs = [load(name) for name in sorted(glob.glob(f"poll-{program}-{case}-*.json"))]
+            one[program] = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+            one[program]["rounds_polls_per_s"] = [run["polls_per_s"] for run in runs]
+        result[case] = one | {"ratio": {key: one["swift"][key] / one["c"][key] for key in MODBUS_COLUMNS}}
+    return result
 
 
 def print_modbus(part):
-    head("Modbus TCP, 100 registers a poll", ("polls/s", "p50 µs", "p99 µs"))
-    for program, name in (("swift", "ModbusClient (Swift)"), ("c", "libmodbus (C)")):
-        rates = part[program]["rounds_polls_per_s"]
-        row(name, [part[program][key] for key in part["ratio"]],
-            tail=f"medians of {len(rates)} rounds, {min(rates):.0f} … {max(rates):.0f} polls/s")
-    row("ratio Swift / C", part["ratio"].values(), "{:.2f}")
+    for case, title in MODBUS.items():
+        head(f"{title}, 100 registers a poll", MODBUS_COLUMNS.values())
+        for program, name in (("swift", "ModbusClient (Swift)"), ("c", "libmodbus (C)")):
+            one = part[case][program]
+            rates = one["rounds_polls_per_s"]
+            row(name, [one[key] for key in MODBUS_COLUMNS],
+                tail=f"medians of {len(rates)} rounds, {min(rates):.0f} … {max(rates):.0f} polls/s")
+        row("ratio Swift / C", part[case]["ratio"].values(), "{:.2f}")
 
 
 def decode():
@@ -184,7 +193,7 @@ def print_decode(part):
 def main(folder):
     os.chdir(folder)
     parts = (("timing-0.json", cycle, print_cycle), ("response-ballastd-0.json", response, print_response),
-             ("poll-c-0.json", modbus, print_modbus), ("decode-c-foxbms2-0.json", decode, print_decode))
+             ("poll-c-tcp-1-0.json", modbus, print_modbus), ("decode-c-foxbms2-0.json", decode, print_decode))
     parts = [part for part in parts if os.path.exists(part[0])]
     results = {collect.__name__: collect() for _, collect, _ in parts} | {"machine": load("machine.txt")}
     with open("results.json", "w", encoding="utf-8") as file:
