@@ -6,8 +6,12 @@ import PackageDescription
 
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
+/// `hil/fuzz` builds with libFuzzer, in a folder of its own; every other build knows nothing of it.
+let isFuzzing = Context.environment["FUZZ"] != nil
+let guided: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"])] : []
+
 func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+    .target(name: name, dependencies: dependencies, swiftSettings: strict + guided)
 }
 
 func edge(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -54,9 +58,11 @@ let package = Package(
         pure("DeviceCodecs", ["Quantities", "Plant"]),
         pure("DBC"),
         pure("JSONText"),
+        pure("GatewayFitness"),
         pure("FrequencyRecord", ["Quantities", "JSONText"]),
         pure("SiteConfig", ["Quantities", "FrequencyResponse"]),
         pure("Scenario", ["Quantities", "FrequencyResponse", "SiteConfig"]),
+        pure("DeviceDrivers", ["Quantities", "Plant", "DeviceCodecs", "SiteConfig"]),
         pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"]),
 
         // C at the door
@@ -76,6 +82,7 @@ let package = Package(
         edge("ModbusBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CModbus"]),
         edge("PhasorBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux"]),
         edge("Recorder", ["LinuxIO"]),
+        edge("SafeOutput", ["Quantities", "LinuxIO", "ModbusBus"]),
         edge("ControlSocket", ["Quantities", "LinuxIO"]),
 
         // composition: wiring; the only places that log
@@ -84,8 +91,9 @@ let package = Package(
             dependencies: [
                 "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
                 "DeviceCodecs", "FrequencyRecord",
-                "SiteConfig", "YAMLText", "BatteryProfiles", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus",
-                "Recorder",
+                "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
+                "ModbusBus",
+                "PhasorBus", "Recorder", "SafeOutput",
                 "ControlSocket",
             ], swiftSettings: strict),
         .target(
@@ -107,11 +115,13 @@ let package = Package(
         .target(
             name: "BallastSimulator",
             dependencies: [
-                "Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs", "LinuxIO",
-                "CLinux",
+                "Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs",
+                "BatteryProfiles",
+                "LinuxIO", "CLinux",
                 "CANBus", "ModbusBus", "PhasorBus", "ControlSocket", "FrequencyResponse",
             ], swiftSettings: strict),
 
+        edge("ModbusCommissioning", ["Quantities", "DeviceCodecs", "ModbusBus"]),
         .target(
             name: "FrequencyReplay",
             dependencies: [
@@ -123,8 +133,10 @@ let package = Package(
         program(
             "ballastctl",
             [
-                "ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "Recorder", "SiteConfig",
-                "YAMLText", "BatteryProfiles",
+                "ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "DeviceDrivers",
+                "ModbusCommissioning",
+                "Quantities", "Recorder", "SiteConfig",
+                "YAMLText", "BatteryProfiles", "GatewayFitness",
                 "LinuxIO", argumentParser,
             ]),
         program("ballast-link", ["BallastLink", argumentParser]),
@@ -155,6 +167,7 @@ let package = Package(
             "ExplorationTests",
             ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"]),
         tests("ArchitectureTests", []),
+        tests("GatewayFitnessTests", ["GatewayFitness"]),
         tests("LinuxIOTests", ["Quantities", "LinuxIO"]),
         tests("DeviceCodecsTests", ["Quantities", "Plant", "DeviceCodecs"]),
         tests("DBCTests", ["DBC"]),
@@ -172,16 +185,21 @@ let package = Package(
             "CANBusTests",
             [
                 "Quantities", "Plant", "DeviceCodecs", "BatteryProfiles", "SiteConfig", "YAMLText", "LinuxIO",
-                "CLinux", "CANBus",
+                "CLinux", "CANBus", "ballastctl",
             ]),
-        tests("ModbusBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "ModbusBus"]),
+        tests(
+            "ModbusBusTests",
+            [
+                "Quantities", "Plant", "DeviceCodecs", "DeviceDrivers", "LinuxIO", "CLinux", "ModbusBus",
+                "ModbusCommissioning", "SiteConfig", "YAMLText",
+            ]),
         tests("PhasorBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "PhasorBus"]),
         tests("RecorderTests", ["LinuxIO", "Recorder"]),
         tests(
             "BallastSimulatorTests",
             [
-                "Quantities", "Scenario", "SiteConfig", "YAMLText", "DeviceCodecs", "LinuxIO", "ModbusBus",
-                "BallastSimulator",
+                "Quantities", "Plant", "Scenario", "SiteConfig", "YAMLText", "DeviceCodecs",
+                "BatteryProfiles", "LinuxIO", "ModbusBus", "BallastSimulator",
             ]),
         tests(
             "FrequencyReplayTests",
@@ -209,11 +227,26 @@ let package = Package(
             [
                 "Quantities", "Plant", "Interlocks", "FrequencyResponse", "FrequencyRecord", "Control",
                 "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
+                "DeviceCodecs", "DeviceDrivers", "ModbusBus",
                 "ControlSocket", "BallastDaemon", "BallastSimulator", "ProgramSupport", "ballastd",
                 "ballastctl",
                 "ballast-sim",
             ]),
+        tests("SafeOutputTests", ["Quantities", "LinuxIO", "ModbusBus", "SafeOutput"]),
         tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),
         tests("SystemdTests", ["ballastd", "ballastctl", "ballast-link", "ballast-aggregator"]),
     ]
 )
+
+if isFuzzing {
+    package.targets += [
+        .target(name: "BatteryFuzzMain", path: "Tests/Fuzz/BatteryFuzzMain"),
+        .executableTarget(
+            name: "BatteryFuzz",
+            dependencies: [
+                "BatteryFuzzMain", "Quantities", "Plant", "DeviceCodecs", "SiteConfig", "YAMLText",
+                "BatteryProfiles",
+            ], path: "Tests/Fuzz/BatteryFuzz", swiftSettings: strict + guided,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
+    ]
+}

@@ -13,10 +13,12 @@ import Testing
         "DeviceCodecs":      ["Quantities", "Plant"],
         "DBC":               [],
         "JSONText":          [],
+        "GatewayFitness":    [],
         "FrequencyRecord":   ["Quantities", "JSONText"],
         "SiteConfig":        ["Quantities", "FrequencyResponse"],
         "Scenario":          ["Quantities", "FrequencyResponse", "SiteConfig"],
         "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"],
+        "DeviceDrivers":     ["Quantities", "Plant", "DeviceCodecs", "SiteConfig"],
     ]
 
     /// What belongs to the toolchain, and edges may have.
@@ -30,21 +32,23 @@ import Testing
         "ModbusBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CModbus"],
         "PhasorBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux"],
         "Recorder":      ["LinuxIO"],
+        "SafeOutput":    ["Quantities", "LinuxIO", "ModbusBus"],
         "ControlSocket": ["Quantities", "LinuxIO", "FoundationEssentials"],
     ]
 
     // swift-format-ignore
     static let composition: [String: Set<String>] = [
         "BallastDaemon": ["FrequencyRecord", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
-                          "SiteConfig", "YAMLText", "BatteryProfiles", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder",
+                          "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
                           "ControlSocket"],
         "BallastLink":   ["JSONText", "Recorder", "SiteConfig", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOSSL", "Crypto", "Dispatch"],
         "BallastAggregator": ["JSONText", "SiteConfig", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "Logging", "NIOCore"],
+        "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
         "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
                               "FrequencyRecord", "BallastDaemon"],
-        "BallastSimulator":  ["Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs", "LinuxIO",
+        "BallastSimulator":  ["Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs", "BatteryProfiles", "LinuxIO",
                               "CLinux", "CANBus", "ModbusBus", "PhasorBus", "FrequencyResponse", "ControlSocket"],
     ]
 
@@ -52,7 +56,8 @@ import Testing
     static let programs: [String: Set<String>] = [
         "ballastd":           ["BallastDaemon", "ArgumentParser"],
         "ballastctl":         ["ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "SiteConfig",
-                               "YAMLText", "BatteryProfiles", "ArgumentParser"],
+                               "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
+                               "ArgumentParser"],
         "ballast-link":       ["BallastLink", "ArgumentParser"],
         "ballast-aggregator": ["BallastAggregator", "ArgumentParser"],
         "ballast-sim":        ["BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
@@ -101,15 +106,28 @@ import Testing
         #expect(Self.programs["ballastctl"]?.contains("ModbusBus") == false)
     }
 
-    @Test func `ballastctl sees CAN for the set-up of an interface and nothing else`() throws {
+    @Test func `ballastctl sees CAN to set up an interface and to listen, and for nothing else`() throws {
         for file in try SourceTree.files(under: "Sources/ballastctl") {
             for found in file.imports where found.module == "CANBus" {
                 #expect(
-                    file.path.hasSuffix("/CANCommands.swift"), "\(file.path):\(found.line): imports CANBus")
+                    ["/CANCommands.swift", "/CANMonitorCommand.swift"].contains { file.path.hasSuffix($0) },
+                    "\(file.path):\(found.line): imports CANBus")
             }
-            let words = ["CANBusOwner", "CANTransport", "CANSocket"]
+            let words = ["CANBusOwner", "CANTransport.", "CANTransport(", "CANSocket"]
             file.findings(
                 "ballastctl drives a CAN bus", where: { line in words.contains { line.contains($0) } }
+            )
+            .expectNone()
+        }
+    }
+
+    @Test func `a person's Modbus questions go over a connection of their own, never through the driver`()
+        throws
+    {
+        for file in try SourceTree.files(under: "Sources/ModbusCommissioning") {
+            let words = ["ModbusLinkOwner", "ModbusDevice", "ModbusServer"]
+            file.findings(
+                "commissioning drives a device", where: { line in words.contains { line.contains($0) } }
             )
             .expectNone()
         }
