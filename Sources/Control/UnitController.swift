@@ -218,6 +218,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         }
         return isFresh(inputs.emergencyStop, .emergencyStop) && isFresh(inputs.smoke, .smoke)
             && isFresh(inputs.gas, .gas) && isFresh(inputs.door, .door)
+            && isFresh(inputs.breaker, .breaker)
             && isFresh(inputs.isMainContactorClosed, .mainContactor)
             && isFresh(inputs.isPrechargeContactorClosed, .prechargeContactor)
     }

@@ -26,6 +26,7 @@ extension DigitalInputImage {
         smoke = .good(false, at: now)
         gas = .good(false, at: now)
         door = .good(false, at: now)
+        breaker = .good(false, at: now)
         isMainContactorClosed = .good(unit.contactors?.isMainClosed ?? true, at: now)
         isPrechargeContactorClosed = .good(unit.contactors?.isPrechargeClosed ?? false, at: now)
     }
@@ -44,7 +45,7 @@ extension BatteryImage {
         cellTemperatureMin = .good(temperatures.min, at: now)
         packVoltage = .good(battery.packVoltage, at: now)
         packCurrent = .good(battery.current, at: now)
-        stateOfCharge = .good(battery.stateOfCharge.clamped(.zero, Fraction(1)), at: now)
+        stateOfCharge = .good(battery.shownStateOfCharge.clamped(.zero, Fraction(1)), at: now)
         stateOfHealth = .good(Fraction(1), at: now)
         let (charge, discharge) = (
             management.chargeCurrentLimit(battery), management.dischargeCurrentLimit(battery)

@@ -125,8 +125,8 @@ extension Signal {
             .permissions, .cellVoltageSpread, .chargeLoad, .dischargeLoad, .actuationError,
             .chargeVoltageRatio, .dischargeVoltageRatio, .batteryWarning, .inverterEvent, .insulation,
             .dcVoltage, .acVoltage, .temperatureRise, .temperatureRiseFast, .thermalRunaway,
-            .emergencyStopInput, .smokeInput, .gasInput, .doorInput, .contactorFeedback, .inputsSilence,
-            .dcVoltageError:
+            .emergencyStopInput, .smokeInput, .gasInput, .doorInput, .breakerInput, .contactorFeedback,
+            .inputsSilence, .dcVoltageError:
             0
         }
     }

@@ -22,7 +22,7 @@ extension UnitSignals {
             return Shown(value: word(image.battery.warnings, budget.battery) { $0.rawValue })
         case .inverterEvent: return Shown(value: word(image.inverter.events, budget.inverter) { $0 })
         case .inverterFault, .permissions, .thermalRunaway, .emergencyStopInput, .smokeInput, .gasInput,
-            .doorInput, .contactorFeedback:
+            .doorInput, .breakerInput, .contactorFeedback:
             return Shown()
         case .cellVoltageMax, .cellVoltageMin, .cellTemperatureMax, .cellTemperatureMin, .packVoltage,
             .currentLimits, .cellVoltageSpread, .insulation, .dcVoltage, .acVoltage, .temperatureRise,

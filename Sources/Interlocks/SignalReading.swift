@@ -101,6 +101,7 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
         case .smokeInput: input(image.inputs.smoke, .smoke)
         case .gasInput: input(image.inputs.gas, .gas)
         case .doorInput: input(image.inputs.door, .door)
+        case .breakerInput: input(image.inputs.breaker, .breaker)
         case .contactorFeedback: history.contactorFeedback
         case .dcVoltageError: history.dcVoltageError
         case .inputsSilence: wired.isEmpty ? .notWired : silence(inputsSilence)

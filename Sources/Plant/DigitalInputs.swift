@@ -9,6 +9,8 @@ public struct DigitalInputImage: Sendable, BitwiseCopyable {
     public var gas: Reading<Bool> = .neverSeen
     /// The container's door is open.
     public var door: Reading<Bool> = .neverSeen
+    /// The unit's circuit breaker is open, or its auxiliary contact's wire.
+    public var breaker: Reading<Bool> = .neverSeen
     /// Auxiliary contact of the main contactor.
     public var isMainContactorClosed: Reading<Bool> = .neverSeen
     /// Auxiliary contact of the precharge contactor.
@@ -28,4 +30,5 @@ public struct DigitalInputSet: BitSet {
     public static let door = DigitalInputSet(rawValue: 1 << 3)
     public static let mainContactor = DigitalInputSet(rawValue: 1 << 4)
     public static let prechargeContactor = DigitalInputSet(rawValue: 1 << 5)
+    public static let breaker = DigitalInputSet(rawValue: 1 << 6)
 }

@@ -45,6 +45,8 @@ public enum Signal: UInt8, Sendable, BitwiseCopyable {
     case smokeInput, gasInput
     /// 1 while the door is open, else 0.
     case doorInput
+    /// 1 while the circuit breaker is open, else 0.
+    case breakerInput
     /// 1 while the contactors are faulted and the evidence is there, else 0; not of contactors that the
     /// battery drives.
     case contactorFeedback
@@ -88,6 +90,7 @@ public enum Signal: UInt8, Sendable, BitwiseCopyable {
         case .smokeInput: "smoke_input"
         case .gasInput: "gas_input"
         case .doorInput: "door_input"
+        case .breakerInput: "breaker_input"
         case .contactorFeedback: "contactor_feedback"
         case .inputsSilence: "inputs_silence"
         case .dcVoltageError: "dc_voltage_error"
@@ -141,6 +144,7 @@ public enum InterlockID: UInt8, Sendable, BitwiseCopyable {
     case siteStop = 36
     /// The DC side is not at the pack's voltage though the contactors are closed.
     case contactorVoltage = 37
+    case breaker = 38
 
     public var name: StaticString {
         switch self {
@@ -174,6 +178,7 @@ public enum InterlockID: UInt8, Sendable, BitwiseCopyable {
         case .smoke: "smoke"
         case .gas: "gas"
         case .door: "door"
+        case .breaker: "breaker"
         case .overcurrentFastCharge: "overcurrent_fast_charge"
         case .overcurrentFastDischarge: "overcurrent_fast_discharge"
         case .batteryWarning: "bms_warning"

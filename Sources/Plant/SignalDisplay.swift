@@ -34,6 +34,7 @@ extension Signal {
         case .smokeInput: "smoke"
         case .gasInput: "gas"
         case .doorInput: "door"
+        case .breakerInput: "circuit breaker"
         case .contactorFeedback: "contactors"
         case .dcVoltageError: "DC voltage beside the pack's"
         }
@@ -53,7 +54,8 @@ extension Signal {
         case .insulation: "Ω/V"
         case .temperatureRise, .temperatureRiseFast: "K/s"
         case .batteryAlarm, .batteryWarning, .inverterFault, .inverterEvent, .permissions, .thermalRunaway,
-            .emergencyStopInput, .smokeInput, .gasInput, .doorInput, .contactorFeedback:
+            .emergencyStopInput, .smokeInput, .gasInput, .doorInput, .breakerInput,
+            .contactorFeedback:
             ""
         }
     }

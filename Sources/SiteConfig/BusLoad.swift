@@ -12,7 +12,7 @@ public struct BusLoad: Sendable, Equatable {
         public var read: Duration
         /// A write of its setpoint or coils, counted once per poll; zero where nothing is written.
         public var write: Duration
-        /// The read-back of what was written, in each second.
+        /// The read-back of what was written, heartbeats, and what is read seldom, in each second.
         public var readBack: Duration
         /// The longest of its transactions while it answers.
         public var transaction: Duration
@@ -42,6 +42,18 @@ public struct BusLoad: Sendable, Equatable {
     public var longestWriteWait: Duration { devices.map(\.longest).max() ?? .zero }
     /// From one device's silence to everybody's next reading: its time-out, and the others' turn.
     public var lostAnswer: Duration { devices.reduce(longestWriteWait) { $0 + $1.read + $1.write } }
+    /// Longest time until zero, or another coil, stands in every driven device, while all devices answer:
+    /// these go before everything else but the transaction in flight.
+    public var allSafe: Duration {
+        let driven = devices.filter { $0.write > .zero }
+        return driven.isEmpty ? .zero : driven.reduce(writeWait) { $0 + $1.write }
+    }
+    /// The same of setpoints that all change at once, on a line that is behind with its readings: one reading
+    /// lies between two of them then, so that neither starves the other.
+    public var allWrites: Duration {
+        let driven = devices.filter { $0.write > .zero }
+        return driven.reduce(.zero) { $0 + $1.write + writeWait }
+    }
     /// How old the readings of the device that is polled fastest may be.
     public var freshness: Duration { poll * 3 + period }
     /// Longest time to tell every driven device of the link to be safe, one after the other, where each
@@ -105,12 +117,21 @@ extension SiteConfig {
         return loads
     }
 
-    /// A setpoint is two registers; what stands is looked at in model 704, whole.
+    /// A setpoint is two registers; what stands is looked at in model 704, whole. With a driver the setpoint
+    /// is looked at, and one more register; heartbeats are a write each second at most.
     private static func inverter(
         _ config: ModbusConfig, _ cost: BusTransaction, _ path: String
     ) -> BusLoad.Device {
-        device(
-            config, cost, path, write: cost.writing(registers: 2), readBack: cost.reading(registers: 67))
+        guard let load = config.driverLoad else {
+            return device(
+                config, cost, path, write: cost.writing(registers: 2),
+                readBack: cost.reading(registers: 67) + cost.writing(registers: 2))
+        }
+        guard load.setpoint > 0 else { return device(config, cost, path, write: .zero, readBack: .zero) }
+        let beats = load.heartbeat.map { cost.writing(registers: 2) / max(0.02, $0.seconds) } ?? .zero
+        return device(
+            config, cost, path, write: cost.writing(registers: load.setpoint),
+            readBack: cost.reading(registers: load.setpoint) + cost.reading(registers: 2) + beats)
     }
 
     private static func module(
@@ -129,16 +150,29 @@ extension SiteConfig {
     private static func device(
         _ config: ModbusConfig, _ cost: BusTransaction, _ path: String, write: Duration, readBack: Duration
     ) -> BusLoad.Device {
-        let answer = 2 + 2 * max(config.readRegisters, readBack > .zero ? 67 : 0)
-        let read = cost.reading(registers: config.readRegisters)
+        let reads = config.driverLoad?.reads ?? [config.readRegisters]
+        let slow = config.driverLoad?.slowReads ?? []
+        // The longest of a single request: model 704 is looked at whole.
+        let most = (reads + slow + [config.driverLoad == nil && readBack > .zero ? 67 : 1]).max() ?? 1
         return BusLoad.Device(
-            path: path, poll: config.poll, read: read, write: write, readBack: readBack,
-            transaction: max(read, write, readBack),
-            longest: cost.time(request: 5, answer: answer, waiting: config.timeout))
+            path: path, poll: config.poll,
+            read: reads.reduce(.zero) { $0 + cost.reading(registers: $1) }, write: write,
+            readBack: slow.reduce(readBack) { $0 + cost.reading(registers: $1) / 10 },
+            transaction: max(cost.reading(registers: most), write),
+            longest: cost.time(request: 5, answer: 2 + 2 * most, waiting: config.timeout))
     }
 }
 
 extension BusLoad {
+    /// Why the link cannot do what is asked of it, with what to change; `nil` where it can.
+    public var refusal: String? {
+        guard slack < .zero else { return nil }
+        func whole(_ time: Duration) -> String { "\(Int(time.milliseconds)) ms" }
+        return "Modbus link \(endpoint.name): its devices need \(whole(poll - slack)) of every"
+            + " \(whole(poll)), slack \(whole(slack)): poll more slowly, raise the speed, or use another line"
+            + " (\(explanation))"
+    }
+
     /// What each device needs per poll: `bess_units[0] 31 + 10 of 100 ms`.
     public var explanation: String {
         devices.map { device in

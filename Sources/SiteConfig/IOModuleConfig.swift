@@ -18,6 +18,8 @@ public struct DigitalInputConfig: Sendable, Equatable {
     public enum Name: String, Sendable, CaseIterable {
         case emergencyStop = "emergency_stop"
         case smoke, gas, door
+        /// Auxiliary contact of the unit's circuit breaker, closed while the breaker is.
+        case breaker
         /// Auxiliary contact of the main contactor.
         case mainContactor = "main_contactor"
         /// Auxiliary contact of the precharge contactor.
@@ -26,7 +28,7 @@ public struct DigitalInputConfig: Sendable, Equatable {
         /// Whether an open circuit is its evidence unless the file says otherwise.
         public var isNormallyClosedByDefault: Bool {
             switch self {
-            case .emergencyStop, .smoke, .gas, .door: true
+            case .emergencyStop, .smoke, .gas, .door, .breaker: true
             case .mainContactor, .prechargeContactor: false
             }
         }

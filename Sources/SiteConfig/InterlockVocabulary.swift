@@ -85,6 +85,7 @@ public struct InterlockSignal: Sendable, Equatable {
         InterlockSignal("smoke_input", .state, .input),
         InterlockSignal("gas_input", .state, .input),
         InterlockSignal("door_input", .state, .input),
+        InterlockSignal("breaker_input", .state, .input),
     ]
 
     public static func named(_ name: String) -> InterlockSignal? { all.first { $0.name == name } }
@@ -108,6 +109,7 @@ extension InterlockRule {
         "ac_undervoltage", "state_of_charge_high", "state_of_charge_low", "contactor_feedback",
         "emergency_stop", "smoke", "gas", "door", "overcurrent_fast_charge", "overcurrent_fast_discharge",
         "bms_warning", "inverter_event", "temperature_rise_fast", "lost_io", "contactor_voltage",
+        "breaker",
     ]
 }
 
@@ -121,6 +123,7 @@ extension UnitConfig {
         case "smoke_input": return ioModule?.has(.smoke) == true
         case "gas_input": return ioModule?.has(.gas) == true
         case "door_input": return ioModule?.has(.door) == true
+        case "breaker_input": return ioModule?.has(.breaker) == true
         case _: return true
         }
     }

@@ -44,6 +44,16 @@ extension InterlockRules {
                 "[P] from an open door to a hand on live parts",
             floor: nil),
         InterlockRule(
+            id: "breaker", signal: "breaker_input", side: .high, direction: .both,
+            warn: nil, derate: nil, trip: 1, debounce: .milliseconds(200), condition: .always,
+            action: .trip, reset: .operator, presence: .required, group: "safety",
+            processSafetyTime: .milliseconds(10000),
+            source:
+                "[P] a breaker that has opened has a reason: nobody gives power against it before somebody has looked",
+            timeSource:
+                "[P] the breaker itself has ended the current; this keeps it from coming back by itself",
+            floor: nil),
+        InterlockRule(
             id: "contactor_feedback", signal: "contactor_feedback", side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(0), condition: .always,
             action: .trip, reset: .service, presence: .required, group: "contactors",

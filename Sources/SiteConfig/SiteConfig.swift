@@ -138,6 +138,27 @@ public struct ModbusConfig: Sendable, Equatable {
     /// an
     /// I/O module by the site's own words.
     public var driver: String? = nil
+    /// What the driver file asks of the line; `nil` before it was read, and without one.
+    public var driverLoad: DriverLoad? = nil
+}
+
+/// The requests that a driver file makes of its device's line.
+public struct DriverLoad: Sendable, Equatable {
+    /// Registers of each request of a reading.
+    public var reads: [Int]
+    /// The same of what is read each 10 s.
+    public var slowReads: [Int]
+    /// Registers of the setpoint; 0 where nothing is driven.
+    public var setpoint: Int
+    /// Between two writes of a heartbeat of its own; `nil` = there is none.
+    public var heartbeat: Duration?
+
+    public init(reads: [Int], slowReads: [Int], setpoint: Int, heartbeat: Duration?) {
+        self.reads = reads
+        self.slowReads = slowReads
+        self.setpoint = setpoint
+        self.heartbeat = heartbeat
+    }
 }
 
 public struct GridMeterConfig: Sendable, Equatable {
@@ -212,6 +233,8 @@ public struct UnitConfig: Sendable, Equatable {
     public var ioModule: IOModuleConfig?
     /// `nil` = the battery drives its contactors.
     public var contactors: ContactorsConfig?
+    /// The inverter limits its output to `maxPower` by itself too, by SunSpec 123.
+    public var capsOutput = false
 
     /// From a new setpoint to the power it asks for, with 1 s for the way there and back.
     public var followTime: Duration { response + .seconds(1) }

@@ -161,6 +161,9 @@ enum SiteKeys {
         static let response = ConfigKey.whole(
             "response_ms", 0...60_000, "ms", .fixed(1_000),
             "from a setpoint's arrival at the inverter to that power", as: milliseconds)
+        static let capsOutput = ConfigKey<Bool>.flag(
+            "sunspec_123_cap", .fixed("false"),
+            "the inverter is told max_power_kw as a limit of its own output too (SunSpec 123)")
         static let contactorOpening = ConfigKey.whole(
             "contactor_open_ms", 1...10_000, "ms", .computed("none: the battery owns its contactors"),
             "from the command to open contacts", as: milliseconds)

@@ -52,13 +52,13 @@ enum SiteProtection {
     private static func checkLoads(_ site: SiteConfig, _ reader: ConfigReader) {
         // What a wrong value would cost tells nobody anything.
         guard reader.isClean else { return }
-        for load in site.busLoads where load.slack < .zero {
-            let needed = load.poll - load.slack
+        // What a driver file asks of a line is known when that was read: then the same is asked again.
+        let unread = (site.units.map(\.inverter) + [site.gridMeter?.modbus].compactMap { $0 })
+            .filter { $0.driver != nil && $0.driverLoad == nil }.map(\.endpoint)
+        for load in site.busLoads where !unread.contains(load.endpoint) {
+            guard let refusal = load.refusal else { continue }
             reader.refuse(
-                load.devices.first?.path.hasPrefix("grid") == true ? "grid_meter" : "bess_units",
-                "Modbus link \(load.endpoint.name): its devices need \(milliseconds(needed)) of every"
-                    + " \(milliseconds(load.poll)), slack \(milliseconds(load.slack)): poll more slowly,"
-                    + " raise the speed, or use another line (\(load.explanation))")
+                load.devices.first?.path.hasPrefix("grid") == true ? "grid_meter" : "bess_units", refusal)
         }
     }
 

@@ -189,6 +189,10 @@ struct SiteReader {
         let reversion = reader.value(Keys.reversion)
         let response = reader.value(Keys.response)
         let contactorOpening = reader.value(Keys.contactorOpening)
+        let capsOutput = reader.value(Keys.capsOutput)
+        if capsOutput == true, inverter?.driver != nil {
+            reader.refuse(Keys.capsOutput.name, "stands only with a SunSpec inverter, not with driver")
+        }
         let losses = Self.losses(reader)
         let reactive = Self.reactive(reader)
         let ioModule =
@@ -196,13 +200,13 @@ struct SiteReader {
             ? reader.section("io_module") { IOModuleReader.module($0, &buses) } : nil
         let contactors = ContactorsReader.contactors(reader, ioModule, opening: contactorOpening)
         guard let id, let campusID, let capacity, let maxPower, let minCharge, let maxCharge, let battery,
-            let inverter, let reversion, let response, let reactive
+            let inverter, let reversion, let response, let capsOutput, let reactive
         else { return nil }
         return UnitConfig(
             id: id, campusID: campusID, capacity: capacity, maxPower: maxPower, minStateOfCharge: minCharge,
             maxStateOfCharge: maxCharge, battery: battery, inverter: inverter, reversion: reversion,
             response: response, contactorOpening: contactorOpening, losses: losses, reactivePower: reactive,
-            ioModule: ioModule, contactors: contactors)
+            ioModule: ioModule, contactors: contactors, capsOutput: capsOutput)
     }
 
     private mutating func battery(

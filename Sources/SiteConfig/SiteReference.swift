@@ -90,7 +90,7 @@ extension SiteConfig {
         return [
             Keys.id, Keys.campusID, Keys.capacity, Keys.maxPower, Keys.minStateOfCharge,
             Keys.maxStateOfCharge,
-            Keys.reversion, Keys.response, Keys.contactorOpening,
+            Keys.reversion, Keys.response, Keys.contactorOpening, Keys.capsOutput,
         ]
     }
 

@@ -1,4 +1,5 @@
 import Control
+import InterlockSupport
 import Interlocks
 import Plant
 import Quantities

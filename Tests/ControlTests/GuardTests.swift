@@ -87,6 +87,7 @@ import Testing
     typealias Wire = WritableKeyPath<DigitalInputImage, Reading<Bool>> & Sendable
     static let wires: [(wire: DigitalInputSet, path: Wire)] = [
         (.emergencyStop, \.emergencyStop), (.smoke, \.smoke), (.gas, \.gas), (.door, \.door),
+        (.breaker, \.breaker),
         (.mainContactor, \.isMainContactorClosed), (.prechargeContactor, \.isPrechargeContactorClosed),
     ]
 

@@ -1,5 +1,6 @@
 import Control
 import FrequencyResponse
+import InterlockSupport
 import Interlocks
 import Plant
 import PowerDispatch

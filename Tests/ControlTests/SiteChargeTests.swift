@@ -1,4 +1,5 @@
 import FrequencyResponse
+import InterlockSupport
 import Interlocks
 import Plant
 import PowerDispatch

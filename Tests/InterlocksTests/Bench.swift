@@ -1,3 +1,4 @@
+import InterlockSupport
 import Interlocks
 import Plant
 import Quantities
@@ -15,7 +16,7 @@ struct Bench {
     var batterySilence: Double? = 0
     var inverterSilence: Double? = 0
     var inputsSilence: Double? = 0
-    var wired: DigitalInputSet = [.emergencyStop, .smoke, .gas, .door, .mainContactor]
+    var wired: DigitalInputSet = [.emergencyStop, .smoke, .gas, .door, .breaker, .mainContactor]
     var history = HistorySignals()
 
     /// One period passes; `change` spoils the image of a healthy unit.
@@ -84,6 +85,7 @@ struct Bench {
         image.inputs.smoke = .good(false, at: now)
         image.inputs.gas = .good(false, at: now)
         image.inputs.door = .good(false, at: now)
+        image.inputs.breaker = .good(false, at: now)
         image.inputs.isMainContactorClosed = .good(false, at: now)
         return image
     }
@@ -118,6 +120,7 @@ struct Bench {
         case .smokeInput: image.inputs.smoke = .good(value > 0, at: now)
         case .gasInput: image.inputs.gas = .good(value > 0, at: now)
         case .doorInput: image.inputs.door = .good(value > 0, at: now)
+        case .breakerInput: image.inputs.breaker = .good(value > 0, at: now)
         case .inputsSilence, .contactorFeedback, .dcVoltageError, .batterySilence, .inverterSilence,
             .packVoltage,
             .stateOfCharge, .currentLimits, .permissions,

@@ -72,6 +72,18 @@ import Testing
         #expect(bench.bank.latched.isEmpty)
     }
 
+    @Test func `an open breaker trips after its debounce, and stays tripped when it is closed again`() {
+        var bench = Bench()
+        _ = bench.hold(.breakerInput, 1, for: .milliseconds(180))
+        #expect(bench.bank.latched.isEmpty)
+        _ = bench.step(.breakerInput, 1)
+        #expect(bench.bank.latched.contains(.breaker))
+        _ = bench.hold(.breakerInput, 0, for: .milliseconds(2_000))
+        #expect(bench.bank.latched.contains(.breaker))
+        let outcome = bench.bank.reset(by: .operator)
+        #expect(outcome == .done)
+    }
+
     @Test func `an open door stops power, warns, and lets go by itself`() {
         var bench = Bench()
         _ = bench.hold(.doorInput, 1, for: .milliseconds(980))

@@ -133,7 +133,7 @@ import Testing
             "20:5: bess_units[1].pack: unknown key; known here: id, campus_id, capacity_kwh, "
                 + "max_power_kw, min_soc_percent, max_soc_percent, bms, poll_ms, timeout_ms, "
                 + "driver, turnaround_ms, read_registers, modbus, reversion_s, response_ms, "
-                + "contactor_open_ms, losses, reactive_power, io_module, contactors"),
+                + "contactor_open_ms, sunspec_123_cap, losses, reactive_power, io_module, contactors"),
     ]
 
     private static func transportError(_ text: String) -> String {

@@ -26,14 +26,14 @@ import Testing
 
     // swift-format-ignore
     static let rows: [(line: String, polls: [Int], more: String, load: Int?, wait: Int, why: Comment)] = [
-        ("device: /dev/ttyS0, baud: 115200", [100],      "", 43,  31, "one inverter: 31 to read, 11 to write, 22 a second"),
-        ("device: /dev/ttyS0, baud: 115200", [100, 100], "", 86,  31, "two"),
+        ("device: /dev/ttyS0, baud: 115200", [100],      "", 44,  31, "one inverter: 31 to read, 11 to write, 22 + 11 a second"),
+        ("device: /dev/ttyS0, baud: 115200", [100, 100], "", 88,  31, "two"),
         ("device: /dev/ttyS0, baud: 115200", [100, 100, 100], "", nil, 0, "three are too many"),
-        ("device: /dev/ttyS0, baud: 115200", [200, 200, 200], "", 68,  31, "but not if they are polled more slowly"),
+        ("device: /dev/ttyS0, baud: 115200", [200, 200, 200], "", 71,  31, "but not if they are polled more slowly"),
         ("device: /dev/ttyS0, baud: 9600",   [100],      "", nil, 0, "model 701 alone lasts a quarter of a second there"),
-        ("device: /dev/ttyS0, baud: 9600",   [1000],     "", 48, 278, "once a second it does not matter"),
-        ("device: /dev/ttyS0, baud: 9600",   [200],      "    read_registers: 43", 91, 166, "model 103: 116 to read, 35 to write, 166 a second"),
-        ("device: /dev/ttyS0, baud: 9600, parity: even", [1000], "", 52, 306, "eleven bits"),
+        ("device: /dev/ttyS0, baud: 9600",   [1000],     "", 51, 278, "once a second it does not matter"),
+        ("device: /dev/ttyS0, baud: 9600",   [200],      "    read_registers: 43", 95, 166, "model 103: 116 to read, 35 to write, 166 + 35 a second"),
+        ("device: /dev/ttyS0, baud: 9600, parity: even", [1000], "", 56, 306, "eleven bits"),
         ("device: /dev/ttyS0, baud: 115200, gap_ms: 20", [100], "", nil, 0, "a long silence counts twice in each transaction"),
         ("device: /dev/ttyS0, baud: 115200", [100],      "    turnaround_ms: 40", nil, 0, "a slow device"),
         ("host: 10.0.0.1", [20],                         "", 20,   2, "over TCP only the device counts"),
@@ -69,13 +69,16 @@ import Testing
     }
 
     @Test func `says how long a write waits at most, and what the safe write takes`() throws {
-        let outcome = Outcome(Self.site("device: /dev/ttyS0, baud: 9600", polls: [1_000, 1_000]))
+        let outcome = Outcome(Self.site("device: /dev/ttyS0, baud: 9600", polls: [2_000, 2_000]))
         let load = try #require(outcome.site?.busLoads.first, "\(outcome.errors)")
         // 8 + 247 bytes of 10 bits at 9600 bit/s, two gaps, and the time-out of 250 ms.
         #expect(Int(load.longestWriteWait.milliseconds.rounded(.up)) == 523)
         #expect(load.safeWrite == load.longestWriteWait * 2)
         #expect(load.lostAnswer > load.longestWriteWait)
-        #expect(load.freshness == .milliseconds(3_020))
+        #expect(load.freshness == .milliseconds(6_020))
+        // One reading in flight, then a write of 35 ms to each; or a reading before each.
+        #expect(load.allSafe == load.writeWait + load.devices[0].write * 2)
+        #expect(load.allWrites == (load.writeWait + load.devices[0].write) * 2)
     }
 
     @Test func `counts every device behind one address, and each address for itself`() throws {

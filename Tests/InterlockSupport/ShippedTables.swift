@@ -1,3 +1,4 @@
+import Interlocks
 import Plant
 
 extension InterlockTable {
@@ -125,6 +126,9 @@ extension InterlockTable {
         add(
             InterlockRow(
                 .door, .doorInput, .high, .both, trip: 1, for: .milliseconds(1000), action: .stop))
+        add(
+            InterlockRow(
+                .breaker, .breakerInput, .high, .both, trip: 1, for: .milliseconds(200)))
         add(
             InterlockRow(
                 .contactorFeedback, .contactorFeedback, .high, .both, trip: 1, for: .zero, reset: .service))
