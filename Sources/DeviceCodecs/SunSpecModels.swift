@@ -13,6 +13,8 @@ public struct SunSpecModel: Sendable {
         SunSpecModel(ids: [101, 102, 103], points: SunSpecInverter.points),
         SunSpecModel(ids: [111, 112, 113], points: SunSpecInverterFloat.points),
         SunSpecModel(ids: [120], points: SunSpecNameplate.points),
+        SunSpecModel(ids: [121], points: SunSpecSettings.points),
+        SunSpecModel(ids: [123], points: SunSpecImmediateControls.points),
         SunSpecModel(ids: [124], points: SunSpecStorageControls.points),
         SunSpecModel(ids: [201, 202, 203, 204], points: SunSpecMeter.points),
         SunSpecModel(ids: [211, 212, 213, 214], points: SunSpecMeterFloat.points),

@@ -23,15 +23,19 @@ public enum SunSpecPowerControl: Sendable, Equatable {
         }
     }
 
-    /// - Parameter block: the model as the device shows it, `registerCount` registers.
+    /// - Parameters:
+    ///   - block: the model as the device shows it, `registerCount` registers.
+    ///   - largestDischarge: of the nameplate; `nil` = unknown. 124 alone needs it.
     public init(
-        _ model: Model, _ block: SunSpecBlock, reversion: Duration
+        _ model: Model, _ block: SunSpecBlock, reversion: Duration, largestDischarge: Watts? = nil
     ) throws(SunSpecEncodingError) {
         switch model {
         case .acControls:
             guard let scale = SunSpecSetpointControl.scale(in: block) else { throw .doesNotFit }
             self = .setpoint(try SunSpecSetpointControl(scale: scale, reversion: reversion))
-        case .storage: self = .storage(try SunSpecStorageControl(block, reversion: reversion))
+        case .storage:
+            self = .storage(
+                try SunSpecStorageControl(block, reversion: reversion, largestDischarge: largestDischarge))
         }
     }
 
@@ -103,7 +107,7 @@ public enum SunSpecPowerControl: Sendable, Equatable {
         case .setpoint:
             let words = SunSpecSetpointControl.words(number)
             return (words.high, words.low)
-        case .storage: return SunSpecStorageControl.words(number)
+        case .storage(let control): return control.words(number)
         case .register(let control): return control.setpoint.words(UInt32(bitPattern: number))
         }
     }
@@ -164,10 +168,7 @@ public enum SunSpecPowerControl: Sendable, Equatable {
     public func found(in block: SunSpecBlock) -> Int32? {
         switch self {
         case .setpoint: SunSpecSetpointControl.setpoint(in: block)
-        case .storage:
-            block.bits(SunSpecStorageControls.dischargeRate).map {
-                Int32(Int16(truncatingIfNeeded: $0))
-            }
+        case .storage(let control): control.found(in: block)
         case .register: nil
         }
     }

@@ -13,9 +13,9 @@ public enum DeviceReversion: UInt8, Sendable, BitwiseCopyable, Equatable {
 /// Power by the charge and discharge rates of SunSpec 124, for devices without 704.
 ///
 /// A rate is a limit, and a negative limit of one direction forces the other: with the discharge rate at p
-/// and
-/// the charge rate at −p nothing but p is left. Both are shares of `WChaMax`; the model has no other
-/// reference.
+/// and the charge rate at −p nothing but p is left. Each direction has a reference of its own: charging
+/// `WChaMax`, discharging the device's largest discharge power, which the model names (`% WDisChaMax`) and
+/// does not hold.
 public struct SunSpecStorageControl: Sendable, BitwiseCopyable, Equatable {
     static let modeOffset = 5
     static let ratesOffset = 12
@@ -23,16 +23,23 @@ public struct SunSpecStorageControl: Sendable, BitwiseCopyable, Equatable {
     public static let registerCount = 26
 
     let scale: SunSpecScale
-    /// `WChaMax`: the power that 100 % is.
-    public let reference: Watts
+    /// `WChaMax`: the charging power that 100 % is.
+    public let chargeReference: Watts
+    /// The discharging power that 100 % is at most.
+    public let dischargeReference: Watts
     let reversionSeconds: UInt16
     public let reversion: DeviceReversion
 
     /// - Parameters:
     ///   - block: the whole model as the device shows it.
     ///   - reversion: rounded down to whole seconds; at most 65534 s.
+    ///   - largestDischarge: `MaxDisChaRte` of model 120; `nil` where it is not implemented. Devices differ
+    ///     in whether 100 % is that or `WChaMax`: the larger counts, so that the device may give less than it
+    ///     is asked for, and never more.
     /// - Throws: `doesNotFit` where a rate, its scale or its reference is missing.
-    public init(_ block: SunSpecBlock, reversion: Duration) throws(SunSpecEncodingError) {
+    public init(
+        _ block: SunSpecBlock, reversion: Duration, largestDischarge: Watts? = nil
+    ) throws(SunSpecEncodingError) {
         let seconds = reversion.components.seconds
         guard (1...65_534).contains(seconds) else { throw .reversionOutOfRange }
         guard let scale = block.register(Self.scaleOffset).flatMap(SunSpecScale.init(register:)),
@@ -42,7 +49,8 @@ public struct SunSpecStorageControl: Sendable, BitwiseCopyable, Equatable {
             block.bits(SunSpecStorageControls.mode) != nil
         else { throw .doesNotFit }
         self.scale = scale
-        reference = Watts(most)
+        chargeReference = Watts(most)
+        dischargeReference = max(chargeReference, largestDischarge ?? .zero)
         reversionSeconds = UInt16(seconds)
         self.reversion =
             block.bits(SunSpecStorageControls.reversionTime) == nil ? .absent : .disables
@@ -50,25 +58,34 @@ public struct SunSpecStorageControl: Sendable, BitwiseCopyable, Equatable {
         guard scale.apply(1) <= 5 else { throw .doesNotFit }
     }
 
-    /// The rate of discharge in the device's own step; charging is negative. Rounded toward zero, so that
-    /// rounding never passes a limit.
+    /// The rate of the direction that is asked for, in the device's own step; charging is negative. Rounded
+    /// toward zero, so that rounding never passes a limit.
     func encode(_ power: Watts) throws(SunSpecEncodingError) -> Int32 {
-        let units = scale.remove(power / reference * 100).rounded(.towardZero)
+        let units = scale.remove(power / reference(power < .zero) * 100).rounded(.towardZero)
         guard let number = Int16(exactly: units), number.magnitude < 0x8000 else { throw .doesNotFit }
         return Int32(number)
     }
 
-    func decode(_ number: Int32) -> Watts { reference * (scale.apply(Double(number)) / 100) }
+    func decode(_ number: Int32) -> Watts {
+        reference(number < 0) * (scale.apply(Double(number)) / 100)
+    }
 
-    /// `OutWRte` and `InWRte`.
-    static func words(_ number: Int32) -> (UInt16, UInt16) {
-        let rate = Int16(truncatingIfNeeded: number)
-        return (UInt16(bitPattern: rate), UInt16(bitPattern: 0 &- rate))
+    private func reference(_ isCharging: Bool) -> Watts { isCharging ? chargeReference : dischargeReference }
+
+    /// `OutWRte` and `InWRte`: the limit of the wanted direction, and the other's, which forces the same
+    /// power and, rounded, never more than the limit allows.
+    func words(_ number: Int32) -> (UInt16, UInt16) {
+        let isCharging = number < 0
+        let limit = Int16(clamping: isCharging ? -number : number)
+        let share = reference(isCharging) / reference(!isCharging)
+        let forced = -Int16(min(32_767, (Double(limit) * share).rounded(.towardZero)))
+        let (out, into) = isCharging ? (forced, limit) : (limit, forced)
+        return (UInt16(bitPattern: out), UInt16(bitPattern: into))
     }
 
     /// Rates, no random window, reversion, no ramp of the device's own.
     func activation(_ number: Int32, into registers: UnsafeMutableBufferPointer<UInt16>) -> Int {
-        let words = Self.words(number)
+        let words = words(number)
         registers[0] = words.0
         registers[1] = words.1
         registers[2] = 0
@@ -78,7 +95,7 @@ public struct SunSpecStorageControl: Sendable, BitwiseCopyable, Equatable {
     }
 
     func isFollowed(_ block: SunSpecBlock, _ number: Int32) -> Bool {
-        let words = Self.words(number)
+        let words = words(number)
         return block.bits(SunSpecStorageControls.mode) == 3
             && block.register(Self.ratesOffset) == words.0 && block.register(Self.ratesOffset + 1) == words.1
             && (reversion == .absent
@@ -88,7 +105,15 @@ public struct SunSpecStorageControl: Sendable, BitwiseCopyable, Equatable {
     /// The reference and the step are still those that we reckon with.
     func isScaled(_ block: SunSpecBlock) -> Bool {
         block.register(Self.scaleOffset).flatMap(SunSpecScale.init(register:)) == scale
-            && block.value(SunSpecStorageControls.chargeMax) == .number(reference.value)
+            && block.value(SunSpecStorageControls.chargeMax) == .number(chargeReference.value)
+    }
+
+    /// What stands in the device, as our number; `nil` where it means nothing.
+    func found(in block: SunSpecBlock) -> Int32? {
+        guard let out = block.register(Self.ratesOffset), let into = block.register(Self.ratesOffset + 1)
+        else { return nil }
+        let (discharge, charge) = (Int32(Int16(bitPattern: out)), Int32(Int16(bitPattern: into)))
+        return discharge < 0 ? -charge : discharge
     }
 }
 

@@ -23,32 +23,37 @@ public struct ModbusDeviceSettings: Sendable, Equatable {
 enum ModbusTask: Int, CaseIterable {
     /// Of an I/O module: its discrete inputs, and its coils as they stand.
     case inputs, coils
-    case scan, scale, measurement, dcVoltage, readBack, rating, identity, reactive
+    case scan, scale, measurement, dcVoltage, readBack, rating, identity, reactive, cap
 
     /// What the cycle waits for: read just before it begins. The rest is done where there is time.
     var isValue: Bool {
         switch self {
         case .inputs, .measurement, .dcVoltage: true
-        case .coils, .scan, .scale, .readBack, .rating, .identity, .reactive: false
+        case .coils, .scan, .scale, .readBack, .rating, .identity, .reactive, .cap: false
         }
     }
 }
 
 /// Where a device's values are, after the scan.
-struct ModbusDevicePlan {
-    var measurement: (place: SunSpecModelPlace, kind: SunSpecMeasurement)?
-    var rating: (place: SunSpecModelPlace, kind: SunSpecRating)?
+public struct ModbusDevicePlan {
+    public private(set) var measurement: (place: SunSpecModelPlace, kind: SunSpecMeasurement)?
+    public private(set) var rating: (place: SunSpecModelPlace, kind: SunSpecRating)?
     /// Where the measurement does not carry it.
-    var dcVoltage: (place: SunSpecModelPlace, kind: SunSpecDCVoltage)?
+    public private(set) var dcVoltage: (place: SunSpecModelPlace, kind: SunSpecDCVoltage)?
     /// 704, which also holds reactive power.
-    var controls: SunSpecModelPlace?
+    public private(set) var controls: SunSpecModelPlace?
     /// What active power is asked for by.
-    var power: (place: SunSpecModelPlace, model: SunSpecPowerControl.Model)?
-    var common: SunSpecModelPlace?
+    public private(set) var power: (place: SunSpecModelPlace, model: SunSpecPowerControl.Model)?
+    public private(set) var common: SunSpecModelPlace?
+    /// 120, where it is long enough to tell the largest discharge power.
+    private(set) var nameplate: SunSpecModelPlace?
+    /// 123, and 121 for what its shares are of.
+    private(set) var immediate: SunSpecModelPlace?
+    private(set) var settings: SunSpecModelPlace?
     /// 715 `ControllerHb`, else 802 `CtrlHb`: one more each second.
     var heartbeat: ModbusHeartbeat?
 
-    init(_ map: SunSpecMap, isMeter: Bool) {
+    public init(_ map: SunSpecMap, isMeter: Bool) {
         let der = map.first { $0 == 701 ? SunSpecMeasurement.der : nil }
         let meter = map.first { id -> SunSpecMeasurement? in
             SunSpecMeasurement(modelID: id).flatMap { $0 == .meter || $0 == .meterFloat ? $0 : nil }
@@ -71,6 +76,13 @@ struct ModbusDevicePlan {
                 Int($0.length) + 2 >= SunSpecStorageControl.registerCount ? ($0, .storage) : nil
             }
         common = map.first(1)
+        nameplate = map.first(120).flatMap { $0.length >= 25 ? $0 : nil }
+        immediate = map.first(123).flatMap {
+            Int($0.length) + 2 >= SunSpecOutputCap.registerCount ? $0 : nil
+        }
+        settings = map.first(121).flatMap {
+            Int($0.length) + 2 >= SunSpecSettings.registerCount ? $0 : nil
+        }
         if let place = map.first(715), place.length >= 5 {
             heartbeat = ModbusHeartbeat(
                 address: place.start &+ 5, isLong: true, isLowWordFirst: false, interval: .seconds(1))
@@ -114,6 +126,8 @@ final class ModbusDevice {
     let role: Role
     /// `nil` = the device's own.
     let reactiveSetting: SunSpecReactiveControl.Setting?
+    /// What the device itself is to limit its output to; `nil` = nothing is written.
+    let outputCap: Watts?
     private var setpoints: TripleBufferReader<Actuation>?
     private var inverterImages: TripleBufferWriter<InverterImage>?
     private var gridImages: TripleBufferWriter<GridImage>?
@@ -132,12 +146,15 @@ final class ModbusDevice {
     var coils = ModbusCoilState()
     /// Of an inverter.
     let silence = ModbusSilence()
+    /// Of an I/O module.
+    let hush = ModbusHush()
     /// A device without SunSpec.
     var driver: ModbusDriver?
     var heartbeat: ModbusHeartbeat?
     /// What the last read-back of a driver's device showed.
     var found = Watts.zero
     var reactive: ModbusReactiveState?
+    var cap = ModbusCapState()
     var rating: Watts?
     /// Adjacent readings differ in length, so that a late answer to one never fits the next.
     var isLongRead = false
@@ -153,13 +170,14 @@ final class ModbusDevice {
     var nextOverrideReport = MonotonicTime(nanoseconds: 0)
     var nextRefusalReport = MonotonicTime(nanoseconds: 0)
     var nextReactiveReport = MonotonicTime(nanoseconds: 0)
+    var nextCapReport = MonotonicTime(nanoseconds: 0)
     /// What the last scan said; it is told again only when it changes.
     var lastModelsReported: [SunSpecModelPlace]?
 
     init(
         _ settings: ModbusDeviceSettings, reversion: Duration, readsDCVoltage: Bool,
         acceptsUnprovenReversion: Bool, driver: RegisterMap?,
-        reactive: SunSpecReactiveControl.Setting?,
+        reactive: SunSpecReactiveControl.Setting?, outputCap: Watts?,
         setpoints: consuming TripleBufferReader<Actuation>,
         images: consuming TripleBufferWriter<InverterImage>
     ) {
@@ -168,6 +186,7 @@ final class ModbusDevice {
             reversion: reversion, readsDCVoltage: readsDCVoltage,
             acceptsUnprovenReversion: acceptsUnprovenReversion)
         reactiveSetting = reactive
+        self.outputCap = outputCap
         self.setpoints = consume setpoints
         inverterImages = consume images
         self.driver = driver.map { ModbusDriver($0) }
@@ -183,6 +202,7 @@ final class ModbusDevice {
         self.settings = settings
         role = .meter(sign)
         reactiveSetting = nil
+        outputCap = nil
         gridImages = consume images
         self.driver = driver.map { ModbusDriver($0) }
         if driver != nil { scan = nil }
@@ -198,6 +218,7 @@ final class ModbusDevice {
         self.settings = settings
         role = .module(map)
         reactiveSetting = nil
+        outputCap = nil
         scan = nil
         setpoints = consume actuations
         inputImages = consume images
@@ -270,6 +291,7 @@ final class ModbusDevice {
         isScanDoubtful = false
         plan = nil
         reactive = nil
+        cap = ModbusCapState()
     }
 
     /// The device may have been restarted or exchanged meanwhile. Where its models lie is kept, but one
@@ -282,6 +304,7 @@ final class ModbusDevice {
         control = nil
         heartbeat = nil
         reactive = nil
+        cap = ModbusCapState()
         timetable.setDue(first, time)
         if plan.rating != nil, !isMeter { timetable.setDue(.rating, time) }
         if plan.common != nil { timetable.setDue(.identity, time) }

@@ -7,7 +7,7 @@ import Quantities
 /// request.
 public struct ModbusIOMap: Sendable, Equatable {
     public enum Wire: Sendable, Equatable {
-        case emergencyStop, smoke, gas, door, mainContactor, prechargeContactor
+        case emergencyStop, smoke, gas, door, breaker, mainContactor, prechargeContactor
     }
 
     public struct Input: Sendable, Equatable {
@@ -44,9 +44,9 @@ public struct ModbusIOMap: Sendable, Equatable {
     let inputs: [Input]
     let coils: [Coil]
     /// What is read in one request; `nil` = no inputs.
-    let inputRange: ClosedRange<UInt16>?
+    public let inputRange: ClosedRange<UInt16>?
     /// What is written in one request: a coil between ours that we do not know is kept off.
-    let coilRange: ClosedRange<UInt16>?
+    public let coilRange: ClosedRange<UInt16>?
 
     public init(inputs: [Input], coils: [Coil]) {
         self.inputs = inputs
@@ -66,7 +66,7 @@ public struct ModbusIOMap: Sendable, Equatable {
     /// Puts the answer to a read of `inputRange` into the image.
     ///
     /// - Parameter bits: one byte per input, 0 or 1.
-    func decode(
+    public func decode(
         _ bits: UnsafeBufferPointer<UInt8>, at time: MonotonicTime, into image: inout DigitalInputImage
     ) {
         guard let range = inputRange else { return }
@@ -79,7 +79,7 @@ public struct ModbusIOMap: Sendable, Equatable {
     }
 
     /// Says of every wire that it cannot be read.
-    func spoil(_ reason: ReadingFault, at time: MonotonicTime, in image: inout DigitalInputImage) {
+    public func spoil(_ reason: ReadingFault, at time: MonotonicTime, in image: inout DigitalInputImage) {
         for input in inputs { set(input.wire, .bad(reason, since: time), in: &image) }
     }
 
@@ -89,6 +89,7 @@ public struct ModbusIOMap: Sendable, Equatable {
         case .smoke: image.smoke = reading
         case .gas: image.gas = reading
         case .door: image.door = reading
+        case .breaker: image.breaker = reading
         case .mainContactor: image.isMainContactorClosed = reading
         case .prechargeContactor: image.isPrechargeContactorClosed = reading
         }
@@ -97,7 +98,7 @@ public struct ModbusIOMap: Sendable, Equatable {
     // MARK: Coils
 
     /// The levels asked for at `now`, bit 0 = the lowest address; all off once the actuation has expired.
-    func levels(_ actuation: Actuation, at now: MonotonicTime) -> UInt64 {
+    public func levels(_ actuation: Actuation, at now: MonotonicTime) -> UInt64 {
         guard let range = coilRange else { return 0 }
         var levels: UInt64 = 0
         for coil in coils where isOn(coil.load, actuation, at: now) {
@@ -107,7 +108,7 @@ public struct ModbusIOMap: Sendable, Equatable {
     }
 
     /// The bits of `levels` that are contactors.
-    var contactorMask: UInt64 {
+    public var contactorMask: UInt64 {
         guard let range = coilRange else { return 0 }
         var mask: UInt64 = 0
         for coil in coils where coil.load != .permit {

@@ -29,9 +29,28 @@ extension ModbusLinkOwner {
             activate(device, control, wanted, tick)
             return
         }
-        if isWriteDue(device, control, written: written, wanted: wanted, at: now) {
-            writeSetpoint(device, control, wanted, tick)
+        guard isWriteDue(device, control, written: written, wanted: wanted, at: now) else { return }
+        guard wanted != encode(.zero, control, device), !isRefreshDue(control, at: now) else {
+            return writeSetpoint(device, control, wanted, tick)
         }
+        guard !owesReading else {
+            holdsWrite = true
+            return
+        }
+        owesReading = isBehind(at: now)
+        writeSetpoint(device, control, wanted, tick)
+    }
+
+    /// Whether a value that a cycle waited for has not been read yet.
+    private func isBehind(at now: MonotonicTime) -> Bool {
+        devices.contains { other in
+            guard other.timetable.isTrusted, let value = other.timetable.nextValue else { return false }
+            return max(value.due, other.notBefore) < now
+        }
+    }
+
+    private func isRefreshDue(_ control: ModbusControlState, at now: MonotonicTime) -> Bool {
+        now - control.writtenAt >= .seconds(control.encoding.reversionSeconds) / 3
     }
 
     /// Zero, once, for a device that we drive.
@@ -54,7 +73,7 @@ extension ModbusLinkOwner {
         _ device: ModbusDevice, _ control: ModbusControlState, written: Int32, wanted: Int32,
         at now: MonotonicTime
     ) -> Bool {
-        if now - control.writtenAt >= .seconds(control.encoding.reversionSeconds) / 3 { return true }
+        if isRefreshDue(control, at: now) { return true }
         if wanted == written { return false }
         // Less power, or the other direction, is written at once; only a rise may be too small for a write.
         let (new, old) = (control.encoding.decode(wanted), control.encoding.decode(written))

@@ -51,7 +51,7 @@ extension ModbusLinkOwner {
         case .measurement: readFast(device, driver)
         case .rating: readSlow(device, driver)
         case .readBack: compare(device, driver)
-        case .inputs, .coils, .scan, .dcVoltage, .identity, .reactive: device.setDue(task, nil)
+        case .inputs, .coils, .scan, .dcVoltage, .identity, .reactive, .cap: device.setDue(task, nil)
         }
     }
 

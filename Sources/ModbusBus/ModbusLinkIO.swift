@@ -11,7 +11,9 @@ extension ModbusLinkOwner {
     /// for it.
     func serveCoils(_ device: ModbusDevice, _ map: ModbusIOMap, tick: MonotonicTime) {
         let now = MonotonicTime.now()
-        guard map.coilRange != nil, now >= device.coils.notBefore, now >= device.notBefore else { return }
+        guard map.coilRange != nil, !isHushed(device, map, at: now), now >= device.coils.notBefore,
+            now >= device.notBefore
+        else { return }
         let asked = map.levels(device.actuation, at: now)
         if asked & map.contactorMask == 0 { device.coils.isHeldOff = false }
         let slack = Duration.nanoseconds(settings.period.nanoseconds / 2)
@@ -24,6 +26,40 @@ extension ModbusLinkOwner {
             if held & ~found != 0 { droppedByItself(device, map, found) }
         }
         writeCoils(device, map, wanted(device, map, asked), tick)
+    }
+
+    /// While its watchdog is being tested the module hears nothing of us: no write and no request.
+    private func isHushed(_ device: ModbusDevice, _ map: ModbusIOMap, at now: MonotonicTime) -> Bool {
+        switch device.hush.order(at: now) {
+        case .none: return false
+        case .quiet: return true
+        case .begin:
+            guard canTransact, device.timetable.isTrusted else {
+                device.hush.failed()
+                return false
+            }
+            guard let found = readLevels(device, map) else {
+                device.hush.failed()
+                return false
+            }
+            let until = device.hush.began(with: found, at: MonotonicTime.now())
+            device.timetable.keepQuiet(until: until)
+            return true
+        case .look:
+            // Before anything is written: what stands there now is the module's own doing.
+            device.timetable.keepQuiet(until: now)
+            if let found = readLevels(device, map) {
+                device.hush.ended(with: found, at: MonotonicTime.now())
+            } else {
+                device.hush.failed()
+            }
+            device.coils.written = nil
+            return false
+        case .over:
+            device.timetable.keepQuiet(until: now)
+            device.coils.written = nil
+            return false
+        }
     }
 
     private func wanted(_ device: ModbusDevice, _ map: ModbusIOMap, _ asked: UInt64) -> UInt64 {

@@ -65,6 +65,13 @@ public final class ModbusLinkOwner {
     private var hasBeenConnected = false
     private var isRS485Told = false
     private static let deafness = Duration.seconds(10)
+    /// A setpoint was written while readings were late: one reading comes before the next setpoint that only
+    /// changes what a device gives. Zero, an expiry and a refresh never wait for it.
+    var owesReading = false
+    /// A setpoint waits for that reading.
+    var holdsWrite = false
+    /// Whose turn it is, so that waiting comes round.
+    var firstServed = 0
     /// The last state that was reported; `nil` before the first.
     var isReportedUp: Bool?
 
@@ -97,19 +104,20 @@ public final class ModbusLinkOwner {
     ///   zero power (SunSpec 124); else it gets no setpoints.
     /// - Parameter driver: its registers, where it has no SunSpec.
     /// - Parameter reactive: what it is told about reactive power; `nil` = nothing, its own setting holds.
+    /// - Parameter outputCap: what it is told to limit its own output to, by SunSpec 123; `nil` = nothing.
     /// - Returns: what keeps it from being told its setpoint again.
     @discardableResult
     public func addInverter(
         _ device: ModbusDeviceSettings, reversion: Duration, readsDCVoltage: Bool = false,
         acceptsUnprovenReversion: Bool = false, driver: RegisterMap? = nil,
-        reactive: SunSpecReactiveControl.Setting? = nil,
+        reactive: SunSpecReactiveControl.Setting? = nil, outputCap: Watts? = nil,
         setpoints: consuming TripleBufferReader<Actuation>,
         images: consuming TripleBufferWriter<InverterImage>
     ) -> ModbusSilence {
         let inverter = ModbusDevice(
             device, reversion: reversion, readsDCVoltage: readsDCVoltage,
             acceptsUnprovenReversion: acceptsUnprovenReversion, driver: driver, reactive: reactive,
-            setpoints: setpoints, images: images)
+            outputCap: outputCap, setpoints: setpoints, images: images)
         devices.append(inverter)
         return inverter.silence
     }
@@ -124,12 +132,19 @@ public final class ModbusLinkOwner {
 
     /// Adds an I/O module; before `run`. Its coils are written each `poll`: its own watchdog is to open them
     /// when that ends.
+    ///
+    /// - Parameter writesSingly: the module does not know function 15; else that is found out.
+    /// - Returns: what keeps us from talking to it at all.
+    @discardableResult
     public func addModule(
-        _ device: ModbusDeviceSettings, map: ModbusIOMap,
+        _ device: ModbusDeviceSettings, map: ModbusIOMap, writesSingly: Bool = false,
         actuations: consuming TripleBufferReader<Actuation>,
         images: consuming TripleBufferWriter<DigitalInputImage>
-    ) {
-        devices.append(ModbusDevice(device, map: map, actuations: actuations, images: images))
+    ) -> ModbusHush {
+        let module = ModbusDevice(device, map: map, actuations: actuations, images: images)
+        module.coils.isOneByOne = writesSingly
+        devices.append(module)
+        return module.hush
     }
 
     // MARK: The thread's loop
@@ -171,14 +186,19 @@ public final class ModbusLinkOwner {
         }
         reopenIfDeaf(at: now)
         guard isSessionReady(at: now) else { return wait(until: nextLook) }
-        if isLook || woken != nil { serveAll(since: since == MonotonicTime(nanoseconds: 0) ? now : since) }
+        if isLook || woken != nil || (holdsWrite && !owesReading) {
+            serveAll(since: since == MonotonicTime(nanoseconds: 0) ? now : since)
+        }
         guard canTransact, !stop.isRaised else { return }
         switch ModbusSchedule.next(devices.lazy.map(\.timetable), at: MonotonicTime.now()) {
         case .ask(let index, let task, let timeout):
             (probeTimeout, self.task) = (timeout, task)
+            owesReading = false
             perform(task, devices[index])
             (probeTimeout, self.task) = (nil, nil)
-        case .idle(let until): wait(until: min(until, nextLook))
+        case .idle(let until):
+            owesReading = false
+            wait(until: holdsWrite ? now : min(until, nextLook))
         }
     }
 
@@ -188,10 +208,16 @@ public final class ModbusLinkOwner {
     }
 
     private func serveAll(since: MonotonicTime) {
+        holdsWrite = false
         // A device that failed must not keep the others from what they are told.
+        let first = firstServed
         for hasFailed in [false, true] {
-            for device in devices where (device.failures > 0) == hasFailed {
-                serve(device, tick: since)
+            for step in devices.indices {
+                let index = (first + step) % devices.count
+                guard (devices[index].failures > 0) == hasFailed else { continue }
+                let owed = owesReading
+                serve(devices[index], tick: since)
+                if owesReading != owed { firstServed = index + 1 }
                 if !canTransact { return }
             }
         }

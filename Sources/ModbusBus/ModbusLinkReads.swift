@@ -22,10 +22,11 @@ extension ModbusLinkOwner {
         case .rating: readRating(device)
         case .identity: readIdentity(device)
         case .reactive: stepReactive(device)
+        case .cap: stepCap(device)
         }
     }
 
-    private func read(
+    func read(
         _ device: ModbusDevice, _ address: UInt16, _ count: Int
     ) -> Result<(UnsafeBufferPointer<UInt16>, MonotonicTime), ModbusError> {
         let buffer = UnsafeMutableBufferPointer(rebasing: registers[0..<min(count, registers.count)])
@@ -43,7 +44,7 @@ extension ModbusLinkOwner {
     }
 
     /// Registers of a model from its ID register on, checked to be that model's.
-    private func readModel(
+    func readModel(
         _ device: ModbusDevice, _ place: SunSpecModelPlace, _ wanted: Int
     ) -> (SunSpecBlock, MonotonicTime)? {
         let count = min(wanted, Int(place.length) + 2, registers.count)
@@ -129,12 +130,23 @@ extension ModbusLinkOwner {
     /// `WSet_SF`; with it the device can be driven, and only then is it read.
     private func readScale(_ device: ModbusDevice) {
         guard let (place, model) = device.plan?.power else { return device.setDue(.scale, nil) }
+        var largest: Watts?
+        if model == .storage, let nameplate = device.plan?.nameplate {
+            // Without it the rates of 124 could mean more power than we reckon with.
+            guard let (block, _) = readModel(device, nameplate, 27) else {
+                if device.plan != nil { device.setDue(.scale, MonotonicTime.now() + .milliseconds(500)) }
+                return
+            }
+            largest = block.value(SunSpecNameplate.ratedDischargePower).number.flatMap(Watts.init(decoded:))
+        }
         let answer = readModel(device, place, controlCount(of: device, model))
         let now = MonotonicTime.now()
         guard device.plan != nil else { return }
         guard let (block, _) = answer else { return device.setDue(.scale, now + .milliseconds(500)) }
         device.setDue(.scale, nil)
-        guard let encoding = encoding(device, model, block) else { return notControllable(device, now) }
+        guard let encoding = encoding(device, model, block, largest) else {
+            return notControllable(device, now)
+        }
         if encoding.reversion != .zero, !acceptsUnprovenReversion(device) {
             report(device.settings.unitID, .reversionUnproven(encoding.reversion))
             return rescanLater(device, now)
@@ -142,6 +154,7 @@ extension ModbusLinkOwner {
         device.control = ModbusControlState(place: place, encoding: encoding)
         device.heartbeat = device.plan?.heartbeat
         if model == .acControls { prepareReactive(device, block) }
+        prepareCap(device)
         device.setDue(.measurement, now)
         if case .inverter(_, readsDCVoltage: true, _) = device.role, device.plan?.dcVoltage != nil {
             device.setDue(.dcVoltage, now)
@@ -156,14 +169,16 @@ extension ModbusLinkOwner {
     }
 
     private func encoding(
-        _ device: ModbusDevice, _ model: SunSpecPowerControl.Model, _ block: SunSpecBlock
+        _ device: ModbusDevice, _ model: SunSpecPowerControl.Model, _ block: SunSpecBlock,
+        _ largestDischarge: Watts?
     ) -> SunSpecPowerControl? {
         switch device.role {
         case .meter, .module: return nil
         case .inverter(let reversion, _, _):
             // A reversion out of its range leaves the device without its dead-man timer: then it is not
             // driven.
-            return try? SunSpecPowerControl(model, block, reversion: reversion)
+            return try? SunSpecPowerControl(
+                model, block, reversion: reversion, largestDischarge: largestDischarge)
         }
     }
 

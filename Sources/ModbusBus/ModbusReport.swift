@@ -94,6 +94,14 @@ public struct ModbusReport: Sendable, BitwiseCopyable {
         case reactiveRefused(code: UInt8, address: UInt16)
         /// A read-back shows another setting.
         case reactiveOverridden
+        /// The device limits its output as it was asked to; in percent of its `WMax`.
+        case capTaken(percent: Double)
+        /// It has no usable model 123: nothing of its own limits its output.
+        case capUnsupported
+        /// It refused the limit; it is asked again in a minute.
+        case capRefused(code: UInt8, address: UInt16)
+        /// A read-back shows that the limit was taken away or widened.
+        case capOverridden
         /// The answer is of another model than asked for: the device is scanned anew.
         case mapChanged
     }

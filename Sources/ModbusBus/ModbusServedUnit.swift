@@ -1,3 +1,5 @@
+import Quantities
+
 /// What a served unit does with the next requests.
 public enum ModbusServedBehaviour: Sendable, Equatable {
     case answers
@@ -11,6 +13,18 @@ public enum ModbusServedBehaviour: Sendable, Equatable {
     case half
     /// Answers in the name of the next unit.
     case wrongUnit
+}
+
+/// How long a serial line and the device behind it take: a pseudo-terminal has no speed of its own.
+public struct ModbusServerPace: Sendable, Equatable {
+    public var timing: SerialTiming
+    /// From the end of a request to the start of its answer.
+    public var turnaround: Duration
+
+    public init(timing: SerialTiming, turnaround: Duration) {
+        self.timing = timing
+        self.turnaround = turnaround
+    }
 }
 
 /// A write that a client asked for; nothing is stored yet when the hook sees it.

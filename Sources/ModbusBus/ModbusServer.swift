@@ -20,6 +20,8 @@ public struct ModbusServer: ~Copyable {
         }
     }
 
+    /// Makes answers over a serial line as slow as a real one; `nil` = at once.
+    public var pace: ModbusServerPace?
     /// The port it listens on; 0 on a serial line.
     public let port: UInt16
     private let framing: ModbusServerFraming
@@ -252,6 +254,10 @@ public struct ModbusServer: ~Copyable {
         _ answer: [UInt8], to request: ModbusServerRequest, behaviour: ModbusServedBehaviour,
         on connection: Connection
     ) {
+        if let pace, listener == nil {
+            let bytes = framing.frame(answer, to: request).count + request.body.count + 3
+            (connection.heardAt + pace.timing.time(ofBytes: bytes) + pace.turnaround).sleep()
+        }
         switch behaviour {
         case .answers, .silent, .exception: send(framing.frame(answer, to: request), on: connection)
         case .slow(let delay):

@@ -36,11 +36,11 @@ struct ModbusTimetable {
     private let firstTasks: [ModbusTask]
 
     /// For values: a cycle's start, before which they are to be there; for the rest: not before.
-    private(set) var due = InlineArray<10, MonotonicTime?>(repeating: nil)
+    private(set) var due = InlineArray<11, MonotonicTime?>(repeating: nil)
     /// What the last transactions of each task took, from request to answer; the longest is forgotten slowly.
-    private(set) var cost = InlineArray<10, Duration>(repeating: .milliseconds(5))
+    private(set) var cost = InlineArray<11, Duration>(repeating: .milliseconds(5))
     /// Transactions that one turn of the task still takes.
-    private var parts = InlineArray<10, Int>(repeating: 1)
+    private var parts = InlineArray<11, Int>(repeating: 1)
     var pace: ModbusPace
     private(set) var health = Health.unseen
     private(set) var failures = 0
@@ -147,6 +147,9 @@ struct ModbusTimetable {
         notBefore = MonotonicTime(nanoseconds: 0)
         return wasSilent
     }
+
+    /// Nothing at all is asked before `time`; the past ends it.
+    mutating func keepQuiet(until time: MonotonicTime) { notBefore = time }
 
     /// - Parameter quiet: the device gets no request for so long, since a late answer may still come.
     /// - Returns: whether the device has become silent by this failure.

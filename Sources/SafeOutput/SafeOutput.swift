@@ -136,9 +136,7 @@ struct LinkWork {
             case .register(let value):
                 try client.writeRegister(unit: write.device, address: write.address, value)
             case .coilsOff(let count):
-                try withBuffer([UInt8](repeating: 0, count: count)) { (buffer) throws(ModbusError) in
-                    try client.writeCoils(unit: write.device, address: write.address, buffer)
-                }
+                try switchOff(count, write, &client)
             }
             return nil
         } catch {
@@ -146,6 +144,22 @@ struct LinkWork {
             // before each request.
             if error.endsSession, case .tcp = link.address { client.disconnect() }
             return error
+        }
+    }
+
+    /// Together, or, where the module does not know function 15, one after the other.
+    private func switchOff(
+        _ count: Int, _ write: WirePlan.Write, _ client: inout ModbusClient
+    ) throws(ModbusError) {
+        do throws(ModbusError) {
+            try withBuffer([UInt8](repeating: 0, count: count)) { (buffer) throws(ModbusError) in
+                try client.writeCoils(unit: write.device, address: write.address, buffer)
+            }
+        } catch ModbusError.exception(1) {
+            for index in 0..<count {
+                try client.writeCoil(
+                    unit: write.device, address: write.address &+ UInt16(index), isOn: false)
+            }
         }
     }
 

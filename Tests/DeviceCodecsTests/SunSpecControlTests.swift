@@ -115,6 +115,35 @@ import Testing
         #expect(enable.offset == 5 && enable.value == 3 && control.setpointOffset == 12)
     }
 
+    // swift-format-ignore
+    static let references: [(nameplate: Double, power: Double, out: Int16, into: Int16, why: Comment)] = [
+        (100_000,  25_000,  2_500, -5_000, "discharge by the nameplate's 100 kW, forced by WChaMax"),
+        (100_000, -25_000, -2_500,  5_000, "charge by WChaMax, forced by the nameplate's"),
+        ( 25_000,  25_000,  5_000, -5_000, "a smaller nameplate: WChaMax, since the device may mean it"),
+        (150_000,  10_000,    666, -1_998, "what is forced is never more than the limit: 9.99 of 9.99 kW"),
+        (150_000, -10_000,   -666,  2_000, "the same while charging: 9.99 of 10 kW"),
+    ]
+    @Test(arguments: references) func `count each direction by its own reference`(
+        nameplate: Double, power: Double, out: Int16, into: Int16, why: Comment
+    ) throws {
+        let registers = Self.registers()
+        let control = try registers.withUnsafeBufferPointer {
+            try SunSpecPowerControl(
+                .storage, SunSpecBlock($0, length: 24), reversion: .seconds(10),
+                largestDischarge: Watts(nameplate))
+        }
+        let number = try control.encode(Watts(power))
+        let words = control.words(number)
+        #expect(Int16(bitPattern: words.0) == out && Int16(bitPattern: words.1) == into, why)
+        let decoded = control.decode(number)
+        #expect((decoded - Watts(power)).magnitude < Watts(16) && decoded.magnitude <= Watts(abs(power)), why)
+        var shown = registers
+        (shown[12], shown[13]) = words
+        shown.withUnsafeBufferPointer {
+            #expect(control.found(in: SunSpecBlock($0, length: 24)) == number, why)
+        }
+    }
+
     @Test func `are followed only while both limits, both rates and the timer stand`() throws {
         let control = try Self.control(Self.registers())
         let number = try control.encode(Watts(-10_000))

@@ -282,3 +282,63 @@ private let short = Duration.milliseconds(500)
         try eventually("the dead one comes back") { Module.seen(dead) == "00000" }
     }
 }
+
+/// What a module does when nobody talks to it is seen by not talking to it.
+@Suite(.serialized) struct `An I/O module's own watchdog` {
+    typealias Modules = `An I/O module by pymodbus`
+
+    // swift-format-ignore
+    static let rows: [(transport: String, watchdog: Int, after: UInt64, why: Comment)] = [
+        ("tcp", 500, 0b0000, "it drops its coils"),
+        ("rtu", 500, 0b0000, "on a line too"),
+        ("tcp",   0, 0b1001, "none is set: they stand, and that is seen"),
+    ]
+
+    @Test(arguments: rows) func `is seen by a silence, in which nothing at all is said to it`(
+        transport: String, watchdog: Int, after: UInt64, why: Comment
+    ) throws {
+        let peer = try Modules.peer(transport)
+        let link = try Modules.link(peer, transport)
+        let module = link.addModule(map: Modules.map)
+        link.start()
+        defer { link.finish() }
+        module.ask(main: true, precharge: false, permit: true, for: .seconds(600))
+        try eventually("the coils are on") { try peer.ask("coils 1") == "10010000" }
+        try peer.ask("watchdog 1 \(watchdog)")
+        let hush = try #require(module.hush)
+        hush.begin(for: .milliseconds(1_500))
+        try eventually("the silence has begun") { hush.isQuiet }
+        // The trip that follows from the silence does not end it.
+        module.ask(main: false, precharge: false, permit: false, for: .seconds(600))
+        try eventually("it is over") { hush.outcome != nil }
+        guard case .looked(let before, let found, let time)? = hush.outcome else {
+            Issue.record("\(why): not looked at")
+            return
+        }
+        #expect(before == 0b1001 && found == after, why)
+        #expect(time >= .milliseconds(1_500), "the whole silence")
+        hush.end()
+        try eventually("then it is told what is asked") { try peer.ask("coils 1") == "00000000" }
+        module.ask(main: false, precharge: true, permit: true, for: .seconds(600))
+        try eventually("and driven as ever") { try peer.ask("coils 1") == "01010000" }
+    }
+
+    @Test func `is not waited for once the silence is ended: what is to be written is written`() throws {
+        let peer = try Modules.peer("tcp")
+        let link = try Link.tcp(peer)
+        let module = link.addModule(map: Modules.map)
+        link.start()
+        defer { link.finish() }
+        module.ask(main: true, precharge: false, permit: true, for: .seconds(600))
+        try eventually("the coils are on") { try peer.ask("coils 1") == "10010000" }
+        let hush = try #require(module.hush)
+        hush.begin(for: .seconds(10))
+        try eventually("quiet") { hush.isQuiet }
+        module.ask(main: false, precharge: false, permit: false, for: .seconds(600))
+        let start = MonotonicTime.now()
+        hush.end()
+        try eventually("off") { try peer.ask("coils 1") == "00000000" }
+        #expect(MonotonicTime.now() - start < .seconds(9), "not when its time was over")
+        #expect(hush.outcome == nil)
+    }
+}

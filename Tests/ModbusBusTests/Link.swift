@@ -49,6 +49,7 @@ final class Link {
         fileprivate let images = TripleBuffer<DigitalInputImage>(DigitalInputImage())
         fileprivate var writer: TripleBufferWriter<Actuation>
         fileprivate var reader: TripleBufferReader<DigitalInputImage>
+        fileprivate(set) var hush: ModbusHush?
 
         fileprivate init() {
             writer = actuations.writer()
@@ -103,14 +104,14 @@ final class Link {
     func addInverter(
         unit: UInt8 = 1, reversion: Duration = .seconds(3), readsDCVoltage: Bool = false,
         reactive: SunSpecReactiveControl.Setting? = nil, acceptsUnprovenReversion: Bool = false,
-        driver: RegisterMap? = nil
+        driver: RegisterMap? = nil, outputCap: Watts? = nil
     ) -> Inverter {
         let inverter = Inverter()
         kept.append(inverter)
         owner.addInverter(
             ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), reversion: reversion,
             readsDCVoltage: readsDCVoltage, acceptsUnprovenReversion: acceptsUnprovenReversion,
-            driver: driver, reactive: reactive,
+            driver: driver, reactive: reactive, outputCap: outputCap,
             setpoints: inverter.actuations.reader(), images: inverter.images.writer())
         return inverter
     }
@@ -131,7 +132,7 @@ final class Link {
     ) -> Module {
         let module = Module()
         kept.append(module)
-        owner.addModule(
+        module.hush = owner.addModule(
             ModbusDeviceSettings(unitID: unit, poll: poll), map: map,
             actuations: module.actuations.reader(), images: module.images.writer())
         return module
