@@ -85,8 +85,8 @@ public struct Asker: Sendable, Equatable {
         if let role, role >= needed { return nil }
         if userID == Accounts.unmapped {
             return
-                "\(deed) needs the group \(needed.group), and the daemon cannot see who you are: its unit file"
-                + " must not set PrivateUsers="
+                "\(deed) needs the group \(needed.group), and the daemon cannot see who you are: with"
+                + " PrivateUsers= in its unit it must run --behind-door"
         }
         let has = role.map { "has only \($0.group)" } ?? "is in none of Ballast's groups"
         return "\(deed) needs the group \(needed.group); \(name) \(has)"

@@ -10,6 +10,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         /// A unit's mode: `maintenance` or `standby` for a time, or `auto`.
         case mode
         /// Proves that a unit's inverter goes to zero by itself when we fall silent; takes `power_kw` first.
+        /// With `io_module` that its I/O module drops its outputs.
         case reversion
         /// Writes registers or coils of a Modbus device of a unit in maintenance.
         case modbusWrite = "modbus_write"
@@ -28,10 +29,13 @@ public struct ControlRequest: Codable, Sendable, Equatable {
     public var mode: String?
     /// With `modbus_write`.
     public var modbus: ModbusWriteRequest?
+    /// With `reversion`: the unit's I/O module in place of its inverter.
+    public var io_module: Bool?
 
     public init(
         _ command: Command, unit: String? = nil, reason: String? = nil, power_kw: Double? = nil,
-        for_s: Double? = nil, mode: String? = nil, modbus: ModbusWriteRequest? = nil
+        for_s: Double? = nil, mode: String? = nil, modbus: ModbusWriteRequest? = nil,
+        io_module: Bool? = nil
     ) {
         self.command = command
         self.unit = unit
@@ -40,6 +44,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         self.for_s = for_s
         self.mode = mode
         self.modbus = modbus
+        self.io_module = io_module
     }
 }
 

@@ -107,6 +107,8 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     /// Whether its inverter is known to go to zero by itself: `proven: …`, `not proven`, `testing` or
     /// `failed: …`. Absent in records of older versions.
     public var reversion: String?
+    /// The same of its I/O module's outputs; absent without coils.
+    public var output_watchdog: String?
     /// Its digital inputs, those that are wired.
     public var inputs: [InputStatus]
 

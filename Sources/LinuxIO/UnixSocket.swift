@@ -7,10 +7,19 @@ public struct PeerIdentity: Sendable, Equatable {
     public var userID: UInt32
     public var groupID: UInt32
     public var processID: Int32
+
+    public init(userID: UInt32, groupID: UInt32, processID: Int32) {
+        self.userID = userID
+        self.groupID = groupID
+        self.processID = processID
+    }
 }
 
-/// Stream sockets in the file system.
+/// Stream sockets in the file system. No call on one waits for ever: a peer that neither takes nor reads
+/// costs two seconds.
 public enum UnixSocket {
+    private static let patience = timeval(tv_sec: 2, tv_usec: 0)
+
     /// Listens at `path`. A socket that stands there with nobody behind it is removed; any other thing is
     /// left, and refused. `permissions` as in `chmod`.
     public static func listen(_ path: String, permissions: mode_t) throws(SystemError) -> FileDescriptor {
@@ -41,8 +50,10 @@ public enum UnixSocket {
             if error.code == EAGAIN || error.code == EINTR || error.code == ECONNABORTED { return nil }
             throw error
         }
+        let socket = FileDescriptor(owning: number)
         _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-        return FileDescriptor(owning: number)
+        try bound(socket)
+        return socket
     }
 
     public static func peer(of socket: borrowing FileDescriptor) -> PeerIdentity? {
@@ -53,6 +64,8 @@ public enum UnixSocket {
     }
 
     /// Sends all of `bytes`; never raises SIGPIPE.
+    ///
+    /// - Throws: EAGAIN where the peer does not read.
     public static func send(_ bytes: [UInt8], on socket: borrowing FileDescriptor) throws(SystemError) {
         var done = 0
         while done < bytes.count {
@@ -102,7 +115,18 @@ public enum UnixSocket {
     private static func make() throws(SystemError) -> FileDescriptor {
         let number = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { throw SystemError.last("socket") }
-        return FileDescriptor(owning: number)
+        let socket = FileDescriptor(owning: number)
+        try bound(socket)
+        return socket
+    }
+
+    /// The bound holds for `connect` to a full queue too.
+    private static func bound(_ socket: borrowing FileDescriptor) throws(SystemError) {
+        var time = patience
+        let length = socklen_t(MemoryLayout<timeval>.size)
+        guard setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &time, length) == 0 else {
+            throw SystemError.last("setsockopt")
+        }
     }
 
     private static func withAddress(

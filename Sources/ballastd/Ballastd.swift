@@ -28,11 +28,11 @@ struct Ballastd: ParsableCommand {
     @Flag(help: "Write zero to every output of a daemon that has died, and exit. Not beside a living one.")
     var safeOutput = false
 
+    @Option(help: "Listen at this socket, to ballast-door alone, which tells who asks (for PrivateUsers=).")
+    var behindDoor: String?
+
     @Flag(help: "Print every key that the configuration may hold, with what is allowed, and exit.")
     var reference = false
-
-    /// As in sysexits(3): the configuration cannot be used, and a restart will not mend it.
-    private static let unusableConfiguration = ExitCode(78)
 
     func validate() throws {
         if !check && (json || html != nil) {
@@ -49,11 +49,12 @@ struct Ballastd: ParsableCommand {
                 print(json ? site.json : site.text)
                 if let html { try site.writeHTML(to: html) }
             } else {
-                try Daemon.run(site)
+                try Daemon.run(site, behindDoor: behindDoor)
             }
         } catch {
             Daemon.refuse(error)
-            throw error.isConfiguration ? Self.unusableConfiguration : ExitCode.failure
+            // As in sysexits(3): the configuration cannot be used, and a restart will not mend it.
+            throw error.isConfiguration ? ExitCode(78) : ExitCode.failure
         }
     }
 }

@@ -74,8 +74,8 @@ import Testing
         (Asker(userID: nil, role: nil),         .viewer,
             "reset needs the group ballast; unknown user is in none of Ballast's groups"),
         (Asker(userID: 65_534, role: nil),      .operator,
-            "reset needs the group ballast-operator, and the daemon cannot see who you are: its unit file"
-                + " must not set PrivateUsers="),
+            "reset needs the group ballast-operator, and the daemon cannot see who you are: with"
+                + " PrivateUsers= in its unit it must run --behind-door"),
     ]
 
     @Test(arguments: refusals)

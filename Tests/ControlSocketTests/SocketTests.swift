@@ -4,6 +4,19 @@ import LinuxIO
 import Synchronization
 import Testing
 
+/// A folder of its own, gone with its last owner.
+private final class Folder {
+    let path: String
+    init() throws {
+        var template = Array("/tmp/ballast-test-XXXXXX".utf8CString)
+        path = try #require(mkdtemp(&template).map { String(cString: $0) })
+    }
+    deinit {
+        unlink(path + "/socket")
+        rmdir(path)
+    }
+}
+
 @Suite struct SocketTests {
     struct Seen: Sendable {
         var request: ControlRequest
@@ -12,15 +25,10 @@ import Testing
     }
 
     @Test func `the daemon sees the asker's user and groups as the kernel knows them`() throws {
-        var template = Array("/tmp/ballast-test-XXXXXX".utf8CString)
-        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
-        defer {
-            unlink(folder + "/socket")
-            rmdir(folder)
-        }
-        let server = try ControlServer(path: folder + "/socket")
+        let folder = try Folder()
+        let server = try ControlServer(path: folder.path + "/socket")
         let asked = Mutex<ControlAnswer?>(nil)
-        let path = folder + "/socket"
+        let path = folder.path + "/socket"
         let asker = try SystemThread(name: "asker") {
             // A failure leaves no answer, which the test finds.
             let answer = try? ControlClient.ask(ControlRequest(.reset, unit: "A", reason: "test"), at: path)
@@ -37,6 +45,21 @@ import Testing
         #expect(seen?.peer?.processID == getpid())
         #expect(Set(seen?.groups ?? []) == Set(Accounts.ownGroupIDs))
         #expect(asked.withLock { $0 }?.error == "no")
+    }
+
+    @Test func `a peer that asks and never reads costs two seconds, and not the daemon's ear`() throws {
+        let scratch = try Folder()
+        let listener = try UnixSocket.listen(scratch.path + "/socket", permissions: 0o600)
+        let deaf = try UnixSocket.connect(scratch.path + "/socket")
+        guard let socket = try UnixSocket.accept(on: listener, timeout: .seconds(20)) else {
+            Issue.record("nobody came")
+            return
+        }
+        let much = [UInt8](repeating: 65, count: 1 << 22)
+        var refusal: SystemError?
+        do throws(SystemError) { try UnixSocket.send(much, on: socket) } catch { refusal = error }
+        #expect(refusal?.code == EAGAIN)
+        _ = consume deaf
     }
 
     @Test func `the group database knows root and not what nobody made`() {

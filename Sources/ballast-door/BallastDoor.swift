@@ -1,0 +1,34 @@
+import ArgumentParser
+import ControlSocket
+import LinuxIO
+
+@main
+struct BallastDoor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ballast-door",
+        abstract: "Tells the controller who asks.",
+        discussion: """
+            The controller runs in a user namespace of its own and sees everybody else as nobody. This program takes \
+            the requests of ballastctl, learns the asker's user and groups from the kernel, and hands both on. It \
+            decides nothing. Runs as the controller's user; ballast-door.service starts it.
+            """)
+
+    @Option(help: "Where people ask: the socket of ballastctl.")
+    var listen = "/run/ballast/control.sock"
+
+    @Option(help: "Where the controller listens: its --behind-door.")
+    var daemon = "/run/ballast/door.sock"
+
+    func run() throws {
+        let journal = Journal()
+        let door = try ControlDoor(path: listen, daemon: daemon)
+        while true {
+            do {
+                try door.serveOne(timeout: .seconds(60))
+            } catch {
+                // One asker went away or would not read; the next one counts.
+                journal.write(LogRecord(.warning, "an asker could not be served: \(error)"))
+            }
+        }
+    }
+}
