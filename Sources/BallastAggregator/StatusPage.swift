@@ -76,6 +76,10 @@ enum StatusPage {
             ? `charge ${ends[0]}, discharge ${ends[1]}` : String(ends[0] ?? "");
         }
 
+        // Only somebody on the site starts it again: the page says so and has no button.
+        const holdText = unit => `held ${list(unit.holds).join(", ").replaceAll("_", " ")}: `
+          + `waits for ballastctl resume ${unit.id ?? ""}`;
+
         function unitRow(unit) {
           return element("tr", {},
             element("td", {}, String(unit.id ?? "–")),
@@ -86,7 +90,8 @@ enum StatusPage {
             element("td", {}, shown(unit.charge_limit_kw, 0, "…") + " "
               + shown(unit.discharge_limit_kw, 0, "kW")),
             element("td", {}, limitedBy(unit)),
-            element("td", {class: "bad"}, list(unit.trips).join(", ")));
+            element("td", {}, element("span", {class: "bad"}, list(unit.trips).join(", ")),
+              list(unit.holds).length ? element("div", {class: "warn"}, holdText(unit)) : null));
         }
 
         function eventRow(event) {
@@ -104,7 +109,7 @@ enum StatusPage {
         }
 
         const unitHeads = ["Unit", "State", "Power", "Setpoint", "State of charge", "Permit", "Limited by",
-          "Trips"];
+          "Trips, holds"];
         const eventHeads = ["Time", "Event", "What happened"];
 
         function card(site, state) {

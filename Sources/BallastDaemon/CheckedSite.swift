@@ -32,7 +32,6 @@ public struct CheckedSite: Sendable {
         } catch {
             throw Daemon.StartFailure(description: "\(error)", isConfiguration: true)
         }
-        config = site
         if let name = site.schedule {
             let file = SiteConfig.beside(path, name)
             let bytes = try Daemon.scheduleBytes(file)
@@ -46,6 +45,10 @@ public struct CheckedSite: Sendable {
         }
         drivers = try DriverFiles(site, path: path) { path, bytes in
             files.append(File(path: path, sha256: SHA256.hex(of: bytes)))
+        }
+        config = drivers.loaded(site)
+        if let refusal = config.busLoads.lazy.compactMap(\.refusal).first {
+            throw Daemon.StartFailure(description: "\(path): \(refusal)", isConfiguration: true)
         }
         self.files = files
         self.path = path

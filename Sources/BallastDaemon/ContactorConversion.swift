@@ -15,6 +15,7 @@ extension DigitalInputSet {
         case .smoke: self = .smoke
         case .gas: self = .gas
         case .door: self = .door
+        case .breaker: self = .breaker
         case .mainContactor: self = .mainContactor
         case .prechargeContactor: self = .prechargeContactor
         }

@@ -12,7 +12,7 @@ final class ControlService: Sendable {
         var status: SiteStatus?
         var trips: [TripStatus] = []
         /// Newest answers of the cycle to resets and resumes, by unit.
-        var answers: [Int: Event.Kind] = [:]
+        var answers: [Int: Event] = [:]
     }
 
     private let state = Mutex(State())
@@ -54,18 +54,22 @@ final class ControlService: Sendable {
             .resetDone, .resetRefused, .resetNeedsService, .holdEnded, .resumeRefused,
         ]
         guard let unit = event.unit, answers.contains(event.kind) else { return }
-        state.withLock { $0.answers[unit] = event.kind }
+        state.withLock { $0.answers[unit] = event }
     }
 
     /// Asks the cycle about one unit and waits for what it makes of it.
     ///
     /// - Returns: `nil` where the cycle does not answer.
-    private func ask(_ command: Controller.Command, about unit: Int) -> Event.Kind? {
+    private func ask(_ command: Controller.Command, about unit: Int) -> Event? {
         _ = state.withLock { $0.answers.removeValue(forKey: unit) }
         guard self.command(command) else { return nil }
+        return waitFor { $0.answers[unit] }
+    }
+
+    private func waitFor<Value: Sendable>(_ value: (State) -> Value?) -> Value? {
         let deadline = MonotonicTime.now() + .seconds(2)
         while MonotonicTime.now() < deadline {
-            if let answer = state.withLock({ $0.answers[unit] }) { return answer }
+            if let value = state.withLock({ value($0) }) { return value }
             (MonotonicTime.now() + .milliseconds(5)).sleep()
         }
         return nil
@@ -217,6 +221,7 @@ final class ControlService: Sendable {
             return ControlAnswer(
                 error: "unit \(name) is \(status.mode): only a running unit has power that could end")
         }
+        if request.io_module == true { return watchdogTest(name, unit, status) }
         let power = request.power_kw ?? status.rating_kw / 10
         let range = status.rating_kw / 20...status.rating_kw
         guard range.contains(abs(power)) else {
@@ -228,6 +233,17 @@ final class ControlService: Sendable {
             return ControlAnswer(error: "another device is being tested: try again when that has ended")
         }
         return ControlAnswer(done: "unit \(name): the test has begun at \(power) kW")
+    }
+
+    private func watchdogTest(_ name: String, _ unit: Int, _ status: UnitStatus) -> ControlAnswer {
+        guard status.output_watchdog != nil else {
+            return ControlAnswer(error: "unit \(name) has no I/O module with coils")
+        }
+        guard reversionDesk.ask(ReversionDesk.Wish(unit: unit, power: .zero, isModule: true)) else {
+            return ControlAnswer(error: "another device is being tested: try again when that has ended")
+        }
+        return ControlAnswer(
+            done: "unit \(name): the test of its I/O module has begun; the unit goes to zero, and trips")
     }
 
     private var noSuchUnit: ControlAnswer {
@@ -263,17 +279,32 @@ final class ControlService: Sendable {
                 error: "the site has no latch record: stop the daemon, ballastctl commission init")
         }
         guard let name = request.unit, let unit = units.firstIndex(of: name) else { return noSuchUnit }
+        if state.withLock({ $0.status?.units[unit].trips.isEmpty }) == true {
+            return ControlAnswer(error: "unit \(name): nothing is latched, so there is nothing to reset")
+        }
         let role: Role = asker.role == .service ? .service : .operator
-        switch ask(.reset(unit: unit, role: role), about: unit) {
+        let event = ask(.reset(unit: unit, role: role), about: unit)
+        switch event?.kind {
         case .resetDone:
             return ControlAnswer(
                 done: "unit \(name): trips reset; it is held, 'ballastctl resume \(name)' starts it")
         case .resetRefused:
-            return ControlAnswer(
-                error: "unit \(name): the cause of a trip is still present; nothing more was reset")
+            return ControlAnswer(error: stillLatched(name, role, since: event?.cycle ?? 0))
         case .resetNeedsService: return ControlAnswer(error: needsService(name, asker))
         case nil, .some: return noAnswer
         }
+    }
+
+    /// What a reset has left, which the status tells from the event's cycle on.
+    private func stillLatched(_ unit: String, _ role: Role, since cycle: UInt64) -> String {
+        let left = waitFor { state in
+            (state.status?.cycle ?? 0) >= cycle ? state.trips.filter { $0.unit == unit } : nil
+        }
+        let (service, own) = (left ?? []).parted { $0.reset == "\(AccessRole.service)" && role != .service }
+        var text = "unit \(unit): the cause of a trip is still present, or not seen to be gone"
+        if !own.isEmpty { text += ": " + own.map(\.interlock).joined(separator: ", ") }
+        let rest = service.map(\.interlock).joined(separator: ", ")
+        return service.isEmpty ? text : text + "; \(rest) also needs the group \(AccessRole.service.group)"
     }
 
     private var noAnswer: ControlAnswer {
@@ -283,7 +314,7 @@ final class ControlService: Sendable {
     private func resume(_ request: ControlRequest) -> ControlAnswer {
         guard let name = request.unit else { return resumeSite() }
         guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
-        switch ask(.resumeUnit(unit), about: unit) {
+        switch ask(.resumeUnit(unit), about: unit)?.kind {
         case .holdEnded:
             let isStopped = state.withLock { $0.status?.stopped } == true
             let after = isStopped ? "after 'ballastctl resume': the site is stopped" : "anew"
@@ -309,6 +340,13 @@ final class ControlService: Sendable {
         let names = trips.map(\.interlock).joined(separator: ", ")
         let refusal = asker.refusal(of: "the reset of \(names)", needing: .service)
         return "unit \(unit): \(refusal ?? "something is still latched")"
+    }
+}
+
+extension Array {
+    /// Those that fit, and the others, each in order.
+    fileprivate func parted(_ fits: (Element) -> Bool) -> (fit: [Element], other: [Element]) {
+        (filter(fits), filter { !fits($0) })
     }
 }
 

@@ -55,7 +55,9 @@ public enum Daemon {
     }
 
     /// Runs a site until SIGTERM or SIGINT.
-    public static func run(_ checked: CheckedSite) throws(StartFailure) {
+    ///
+    /// - Parameter door: socket for `ballast-door` alone; `nil` = people ask at the configuration's socket.
+    public static func run(_ checked: CheckedSite, behindDoor door: String? = nil) throws(StartFailure) {
         let config = checked.config
         let signals = SignalInbox(reloads: true)
         let journal = Journal(messageIDs: EventCatalog.messageIDs)
@@ -80,13 +82,7 @@ public enum Daemon {
         } catch {
             throw StartFailure(description: "a Modbus link cannot be made: \(error)")
         }
-        let server: ControlServer
-        do {
-            try DurableFile.createDirectories(folder(of: config.paths.controlSocket))
-            server = try ControlServer(path: config.paths.controlSocket)
-        } catch {
-            throw StartFailure(description: "control socket \(config.paths.controlSocket): \(error)")
-        }
+        let server = try controlServer(door ?? config.paths.controlSocket, isBehindDoor: door != nil)
         // Before anything may have power: a run that nobody knows of would not be missed.
         try write(restart.record, in: directory)
         try Threads.serve(
@@ -94,6 +90,17 @@ public enum Daemon {
             checked: checked, signals: signals)
         end(restart.record, in: directory, journal)
         withExtendedLifetime(lock) {}
+    }
+
+    private static func controlServer(
+        _ path: String, isBehindDoor: Bool
+    ) throws(StartFailure) -> ControlServer {
+        do {
+            try DurableFile.createDirectories(folder(of: path))
+            return try ControlServer(path: path, isBehindDoor: isBehindDoor)
+        } catch {
+            throw StartFailure(description: "control socket \(path): \(error)")
+        }
     }
 
     /// Makes the state folder and keeps a second daemon away from it.

@@ -1,6 +1,7 @@
 import DeviceCodecs
 import DeviceDrivers
 import LinuxIO
+import ModbusBus
 import SiteConfig
 import YAMLText
 
@@ -30,6 +31,48 @@ struct DriverFiles: Sendable {
 
     /// The driver of a device; `nil` where it has none.
     func map(of modbus: ModbusConfig) -> RegisterMap? { modbus.driver.flatMap { maps[$0] } }
+
+    /// The site with what its drivers say: what they ask of their lines, and where a module's terminals are.
+    func loaded(_ site: SiteConfig) -> SiteConfig {
+        var site = site
+        for index in site.units.indices {
+            load(&site.units[index].inverter)
+            if var module = site.units[index].ioModule {
+                place(&module)
+                site.units[index].ioModule = module
+            }
+        }
+        if var meter = site.gridMeter {
+            load(&meter.modbus)
+            site.gridMeter = meter
+        }
+        return site
+    }
+
+    private func place(_ module: inout IOModuleConfig) {
+        guard let io = map(of: module.modbus)?.io else { return }
+        for index in module.inputs.indices {
+            module.inputs[index].address = io.firstInput &+ UInt16(module.inputs[index].number - 1)
+        }
+        for index in module.coils.indices {
+            module.coils[index].address = io.firstCoil &+ UInt16(module.coils[index].number - 1)
+        }
+    }
+
+    private func load(_ device: inout ModbusConfig) {
+        guard let map = map(of: device) else { return }
+        let overhead =
+            ModbusAddress(device.endpoint).timing.map {
+                ModbusBlocks.overhead($0, turnaround: device.turnaround)
+            } ?? ModbusBlocks.overheadOnTCP
+        func counts(_ poll: RegisterMap.Poll) -> [Int] {
+            RegisterReads(map, poll, overhead: overhead).blocks.map(\.count)
+        }
+        device.driverLoad = DriverLoad(
+            reads: counts(.fast), slowReads: counts(.slow),
+            setpoint: map.control.map { map.registers[$0.setpoint].type.size } ?? 0,
+            heartbeat: map.control?.heartbeat?.interval)
+    }
 
     @discardableResult
     private mutating func add(

@@ -1,3 +1,4 @@
+import JSONText
 import SiteConfig
 
 extension InterlockMatrix {
@@ -68,27 +69,12 @@ indirect enum JSONValue {
 
     var text: String {
         switch self {
-        case .text(let text): Self.quoted(text)
+        case .text(let text): JSONString.quoted(text)
         case .number(let number): number.map { InterlockMatrix.number($0) } ?? "null"
         case .flag(let flag): flag ? "true" : "false"
         case .list(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
         case .object(let members):
-            "{" + members.map { "\(Self.quoted($0.0)):\($0.1.text)" }.joined(separator: ",") + "}"
+            "{" + members.map { "\(JSONString.quoted($0.0)):\($0.1.text)" }.joined(separator: ",") + "}"
         }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            case _: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

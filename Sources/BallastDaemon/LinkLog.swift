@@ -31,6 +31,7 @@ struct LinkLog {
             .notControllable, .reversionUnproven, .controlTaken, .setpointOverridden, .setpointRefused,
             .mapChanged,
             .reactiveTaken, .reactiveUnsupported, .reactiveRefused, .reactiveOverridden, .coilsOneByOne,
+            .capTaken, .capUnsupported, .capRefused, .capOverridden,
             .coilsOverridden, .answerRejected, .directionRefused:
             break
         }
@@ -109,6 +110,7 @@ struct LinkLog {
             )
         case .reactiveTaken, .reactiveUnsupported, .reactiveRefused, .reactiveOverridden:
             reactiveWords(event)
+        case .capTaken, .capUnsupported, .capRefused, .capOverridden: capWords(event)
         case .mapChanged: (.warning, "map_changed", "its model chain has changed; scanning anew")
         }
     }
@@ -134,6 +136,25 @@ struct LinkLog {
         }
         let text = "cannot be told the configured reactive power (SunSpec 704): its own setting holds"
         return (.error, "reactive_unsupported", text)
+    }
+
+    private static func capWords(_ event: ModbusReport.Event) -> (LogRecord.Priority, String, String) {
+        if case .capTaken(let percent) = event {
+            return (
+                .notice, "cap_taken",
+                "limits its own output to \(Names.rounded(percent)) % or less (SunSpec 123)"
+            )
+        }
+        if case .capRefused(let code, let address) = event {
+            let text =
+                "limit of its output: exception \(code) at register \(address); asked again in a minute"
+            return (.error, "cap_refused", text)
+        }
+        if case .capOverridden = event {
+            return (.warning, "cap_overridden", "the limit of its output was widened, or did not stay")
+        }
+        let text = "cannot be told a limit of its output (SunSpec 123): only its setpoint bounds it"
+        return (.error, "cap_unsupported", text)
     }
 
     static func record(

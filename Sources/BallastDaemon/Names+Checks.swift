@@ -41,6 +41,7 @@ extension Names {
         case .lostInputs: "network, address and supply of the I/O module: 'ballastctl status' shows the link"
         case .smoke, .gas: "evacuate and call the fire brigade; ventilate before anyone enters"
         case .door: "close the enclosure; find who opened it"
+        case .breaker: "why did the breaker open? close it only then; else look at its contact's wire"
         }
     }
 

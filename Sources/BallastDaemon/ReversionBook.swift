@@ -43,13 +43,59 @@ struct ReversionBook: Equatable {
         record.set(proof, of: unit.id)
     }
 
+    // MARK: I/O modules
+
+    /// A module with coils: where it is, and the watchdog that is set in it; `nil` without coils.
+    private static func module(_ unit: UnitConfig) -> (name: String, device: String)? {
+        guard let module = unit.ioModule, !module.coils.isEmpty, let watchdog = module.watchdog else {
+            return nil
+        }
+        let address = "\(ModbusAddress(module.modbus.endpoint))/\(module.modbus.unitID)"
+        return (
+            "\(unit.id)/io_module",
+            address.split(separator: " ").joined(separator: ",") + "/\(Int(watchdog.milliseconds))ms"
+        )
+    }
+
+    func watchdogProof(of unit: UnitConfig) -> ReversionRecord.Proof? {
+        Self.module(unit).flatMap { record.proof(of: $0.name, device: $0.device) }
+    }
+
+    /// - Parameter time: of silence after which the outputs had fallen; `nil` after a test that failed.
+    mutating func noteWatchdog(_ time: Duration?, of unit: UnitConfig, wallSeconds: Int64) {
+        guard let module = Self.module(unit) else { return }
+        let proof = time.map {
+            ReversionRecord.Proof(
+                unit: module.name, device: module.device, milliseconds: Int64($0.milliseconds), watts: 0,
+                at: wallSeconds)
+        }
+        record.set(proof, of: module.name)
+    }
+
+    /// For `--check` and the status; `nil` without coils.
+    func watchdogText(_ unit: UnitConfig) -> String? {
+        guard Self.module(unit) != nil else { return nil }
+        guard let proof = watchdogProof(of: unit) else { return "not proven" }
+        let time = Self.seconds(.milliseconds(proof.milliseconds))
+        return "proven: off within \(time) s (\(WallClock.text(milliseconds: proof.at * 1_000)))"
+    }
+
+    // MARK: What it allows
+
     /// Why no power may be taken from outside the site; `nil` where it may.
     var remoteRefusal: String? {
         guard config.mode == .production else { return nil }
         let unproven = config.units.filter { proof(of: $0) == nil }.map(\.id)
-        guard !unproven.isEmpty else { return nil }
-        return "no power from outside the site in mode production before \(unproven.joined(separator: ", "))"
-            + " has proven its reversion: ballastctl commission reversion UNIT"
+        let modules = config.units.filter { Self.module($0) != nil && watchdogProof(of: $0) == nil }
+            .map(\.id)
+        let rest = "no power from outside the site in mode production before "
+        if !unproven.isEmpty {
+            return rest + unproven.joined(separator: ", ")
+                + " has proven its reversion: ballastctl commission reversion UNIT"
+        }
+        guard !modules.isEmpty else { return nil }
+        return rest + "the I/O module of \(modules.joined(separator: ", "))"
+            + " has proven its watchdog: ballastctl commission reversion UNIT --io-module"
     }
 
     /// For `--check` and the status.
@@ -64,7 +110,12 @@ struct ReversionBook: Equatable {
 
 /// Between the control socket's thread, which asks for a test, and the main thread, which carries it out.
 final class ReversionDesk: Sendable {
-    struct Wish: Sendable { var unit: Int, power: Watts }
+    struct Wish: Sendable {
+        var unit: Int
+        var power: Watts
+        /// The unit's I/O module, not its inverter.
+        var isModule = false
+    }
 
     private struct State: Sendable {
         var wish: Wish?

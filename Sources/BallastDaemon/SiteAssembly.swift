@@ -34,6 +34,8 @@ struct SiteAssembly {
         let address: ModbusAddress
         /// Of its inverters, by unit.
         let silences: [Int: ModbusSilence]
+        /// Of its I/O modules, by unit.
+        let hushes: [Int: ModbusHush]
         let devices: [ModbusDeviceStatus]
     }
 
@@ -80,7 +82,9 @@ struct SiteAssembly {
         siteSettings = site
         cycleLink = link
         let wakes = try Self.wakes(config)
-        modbusLinks = try Self.modbusLinks(config, drivers, exchange, wakes, epoch: epoch, stop: stop)
+        modbusLinks = try Self.modbusLinks(
+            ModbusParts(
+                config: config, drivers: drivers, exchange: exchange, wakes: wakes, epoch: epoch, stop: stop))
         canLinks = Self.canLinks(config, profiles, exchange)
         phasorLinks = Self.phasorLinks(config, exchange)
         cycle = Handover(
@@ -96,6 +100,12 @@ struct SiteAssembly {
     /// By unit: what keeps its inverter from being told its setpoint again.
     func silence(of unit: Int) -> ModbusSilence? {
         for link in modbusLinks { if let silence = link.silences[unit] { return silence } }
+        return nil
+    }
+
+    /// By unit: what keeps us from talking to its I/O module.
+    func hush(of unit: Int) -> ModbusHush? {
+        for link in modbusLinks { if let hush = link.hushes[unit] { return hush } }
         return nil
     }
 
@@ -167,90 +177,6 @@ struct SiteAssembly {
                 address: address)
         }
     }
-
-    /// What wakes the owner of each endpoint that something is written to.
-    private static func wakes(_ config: SiteConfig) throws(ModbusError) -> [ModbusEndpoint: WakeUp] {
-        var wakes: [ModbusEndpoint: WakeUp] = [:]
-        let modules = config.units.compactMap(\.ioModule?.modbus.endpoint)
-        for endpoint in config.units.map(\.inverter.endpoint) + modules where wakes[endpoint] == nil {
-            do throws(SystemError) {
-                wakes[endpoint] = try WakeUp()
-            } catch {
-                throw ModbusError.system(error.code)
-            }
-        }
-        return wakes
-    }
-
-    /// One owner for each endpoint, with all the devices behind it.
-    private static func modbusLinks(
-        _ config: SiteConfig, _ drivers: DriverFiles, _ exchange: Exchange,
-        _ wakes: [ModbusEndpoint: WakeUp], epoch: MonotonicTime, stop: StopFlag
-    ) throws(ModbusError) -> [ModbusLink] {
-        var endpoints: [ModbusEndpoint] = []
-        let modules = config.units.compactMap(\.ioModule?.modbus.endpoint)
-        for endpoint in config.units.map(\.inverter.endpoint) + modules
-            + (config.gridMeter.map { [$0.modbus.endpoint] } ?? [])
-        where !endpoints.contains(endpoint) {
-            endpoints.append(endpoint)
-        }
-        var links: [ModbusLink] = []
-        for endpoint in endpoints {
-            let wake = wakes[endpoint]
-            links.append(try modbusLink(endpoint, config, drivers, exchange, wake, epoch: epoch, stop: stop))
-        }
-        return links
-    }
-
-    private static func modbusLink(
-        _ endpoint: ModbusEndpoint, _ config: SiteConfig, _ drivers: DriverFiles, _ exchange: Exchange,
-        _ wake: WakeUp?, epoch: MonotonicTime, stop: StopFlag
-    ) throws(ModbusError) -> ModbusLink {
-        let inverters = config.units.enumerated().filter { $0.element.inverter.endpoint == endpoint }
-        let meter = config.gridMeter.map(\.modbus).flatMap { $0.endpoint == endpoint ? $0 : nil }
-        let modules = config.units.enumerated().compactMap { index, unit in
-            unit.ioModule.flatMap { $0.modbus.endpoint == endpoint ? (index, $0) : nil }
-        }
-        let timeouts =
-            inverters.map(\.element.inverter.timeout) + modules.map(\.1.modbus.timeout)
-            + (meter.map { [$0.timeout] } ?? [])
-        let address = ModbusAddress(endpoint)
-        var settings = ModbusLinkOwner.Settings(
-            address: address, timeout: timeouts.max() ?? .milliseconds(250), period: config.control.period,
-            epoch: epoch)
-        settings.options = ModbusLineOptions(endpoint)
-        let owner = try ModbusLinkOwner(settings, wake: wake, stop: stop)
-        var silences: [Int: ModbusSilence] = [:]
-        let book = ReversionBook(config)
-        for (index, unit) in inverters {
-            silences[index] = owner.addInverter(
-                ModbusDeviceSettings(unit.inverter),
-                reversion: unit.reversion, readsDCVoltage: unit.contactors != nil,
-                acceptsUnprovenReversion: config.mode != .production || book.proof(of: unit) != nil,
-                driver: drivers.map(of: unit.inverter),
-                reactive: .init(unit.reactivePower),
-                setpoints: exchange.toInverters[index].reader(),
-                images: exchange.inverters[index].writer())
-        }
-        for (index, module) in modules {
-            owner.addModule(
-                ModbusDeviceSettings(module.modbus),
-                map: ModbusIOMap(module, driver: drivers.map(of: module.modbus)),
-                actuations: exchange.toModules[index].reader(),
-                images: exchange.inputs[index].writer())
-        }
-        if let meter {
-            owner.addMeter(
-                ModbusDeviceSettings(meter), sign: .generation, driver: drivers.map(of: meter),
-                images: exchange.meter.writer())
-        }
-        let (status, reports, bound) = (owner.status, owner.reports, owner.heartbeatBound)
-        let (service, devices) = (owner.service, owner.deviceStatuses)
-        return ModbusLink(
-            name: "modbus \(address)", endpoint: endpoint, owner: Handover(owner), service: service,
-            status: status, reports: reports, heartbeatBound: bound, address: address, silences: silences,
-            devices: devices)
-    }
 }
 
 /// The slots between the bus threads and the cycle.
@@ -305,39 +231,6 @@ extension CANAddress {
         case .cannelloni(let host, let port): self = .cannelloni(host: host, port: port)
         case .cannelloniListen(let host, let port): self = .cannelloniListen(host: host, port: port)
         case .slcan(let device): self = .slcan(device: device)
-        }
-    }
-}
-
-extension ModbusDeviceSettings {
-    init(_ config: ModbusConfig) {
-        self.init(unitID: config.unitID, poll: config.poll, timeout: config.timeout)
-    }
-}
-
-extension ModbusLineOptions {
-    init(_ endpoint: ModbusEndpoint) {
-        switch endpoint {
-        case .tcp: self.init()
-        case .serial(_, let line):
-            self.init(
-                isRS485: line.isRS485, echoes: line.echoes, isLowLatency: line.isLowLatency, gap: line.gap)
-        }
-    }
-}
-
-extension ModbusAddress {
-    init(_ endpoint: ModbusEndpoint) {
-        switch endpoint {
-        case .tcp(let host, let port): self = .tcp(host: host, port: port)
-        case .serial(let device, let line):
-            let parity: ModbusAddress.Parity =
-                switch line.parity {
-                case .none: .none
-                case .even: .even
-                case .odd: .odd
-                }
-            self = .serial(device: device, baud: line.baud, parity: parity, stopBits: line.stopBits)
         }
     }
 }

@@ -115,6 +115,7 @@ extension DigitalInputImage {
         case .smoke: smoke
         case .gas: gas
         case .door: door
+        case .breaker: breaker
         case .mainContactor: isMainContactorClosed
         case .prechargeContactor: isPrechargeContactorClosed
         }

@@ -15,7 +15,7 @@ extension Daemon {
 
     /// What hangs on a unit's I/O module, for `ballastd --check`: a line each for inputs, coils and watchdog.
     /// Wire addresses count from 0; the file numbers inputs and coils from 1 on top of `input_address`.
-    static func wires(of unit: UnitConfig) -> [String] {
+    static func wires(of unit: UnitConfig, watchdog proof: String? = nil) -> [String] {
         guard let module = unit.ioModule else { return [] }
         let inputs = module.inputs.map { input in
             "\(Names.words(input.name.rawValue)) at wire address \(input.address)"
@@ -27,8 +27,8 @@ extension Daemon {
         let coils = module.coils.map { "\(Names.words($0.purpose.rawValue)) at wire address \($0.address)" }
         lines.append("    coils         " + coils.joined(separator: ", "))
         lines.append(
-            "    watchdog      the module itself is to open its coils after \(watchdog.milliseconds) ms of silence"
-        )
+            "    watchdog      the module itself is to open its coils after \(watchdog.milliseconds) ms of silence;"
+                + " \(proof ?? "not proven")")
         return lines
     }
 }

@@ -36,7 +36,8 @@ extension Daemon {
         let book = ReversionBook(config)
         if let refusal = book.remoteRefusal { lines.append("  remote power    \(refusal)") }
         lines += config.units.flatMap { unit in
-            ["  unit \(unit.id): \(text(unit))", "    reversion     \(book.text(unit))"] + wires(of: unit)
+            ["  unit \(unit.id): \(text(unit))", "    reversion     \(book.text(unit))"]
+                + wires(of: unit, watchdog: book.watchdogText(unit))
         }
         lines += config.busLoads.map { "  modbus \($0.endpoint.name): \(text($0))" }
         if let limits = config.limits {
@@ -74,6 +75,12 @@ extension Daemon {
         let wait =
             "a write waits at most \(upper(load.writeWait)) ms, \(upper(load.longestWriteWait)) ms if"
             + " a device is silent"
+        let driven = load.devices.count { $0.write > .zero }
+        let all =
+            driven > 1
+            ? "; zero stands in all \(driven) within \(upper(load.allSafe)) ms, setpoints that all change"
+                + " within \(upper(load.allWrites)) ms"
+            : ""
         let slack = "\(Int(load.slack.milliseconds)) of \(Int(load.poll.milliseconds)) ms"
         guard load.devices.count > 1 else {
             return "load \(Int((load.share * 100).rounded(.up))) %, slack \(slack); \(wait)"
@@ -81,8 +88,11 @@ extension Daemon {
         let isCovered = load.lostAnswer <= load.freshness
         let lost =
             "; a lost answer holds the others up for \(upper(load.lostAnswer)) ms"
-            + (isCovered ? "" : ", and they are stale after \(Int(load.freshness.milliseconds))")
-        return "load \(Int((load.share * 100).rounded(.up))) %, slack \(slack); \(wait)\(lost)"
+            + (isCovered
+                ? ""
+                : ", and they count as stale after \(Int(load.freshness.milliseconds)) ms: lower timeout_ms or"
+                    + " poll more slowly")
+        return "load \(Int((load.share * 100).rounded(.up))) %, slack \(slack); \(wait)\(all)\(lost)"
     }
 
     private static func text(_ unit: UnitConfig) -> String {

@@ -10,11 +10,20 @@ struct ReversionWork {
     var test: ReversionTest?
     /// By unit: why its last test failed.
     var failures: [Int: String] = [:]
+    /// The same of I/O modules.
+    var watchdogTest: OutputWatchdogTest?
+    var watchdogFailures: [Int: String] = [:]
 
     /// For the status: `not proven`, `testing`, `failed: …`, `proven: …`.
     func text(_ unit: Int, of site: SiteAssembly) -> String {
         if test?.plan.unit == unit { return "testing" }
         return failures[unit].map { "failed: \($0)" } ?? book.text(site.config.units[unit])
+    }
+
+    /// The same of its I/O module; `nil` without coils.
+    func watchdogText(_ unit: Int, of site: SiteAssembly) -> String? {
+        if watchdogTest?.plan.unit == unit { return "testing" }
+        return watchdogFailures[unit].map { "failed: \($0)" } ?? book.watchdogText(site.config.units[unit])
     }
 }
 
@@ -49,6 +58,7 @@ extension Supervisor {
     }
 
     mutating func beginReversion(_ wish: ReversionDesk.Wish, at now: MonotonicTime) {
+        if wish.isModule { return beginWatchdogTest(wish.unit, at: now) }
         let unit = site.config.units[wish.unit]
         let ramp = Duration.nanoseconds(
             Int64(wish.power.magnitude.value / site.siteSettings.ramp.value * 1e9))

@@ -177,6 +177,7 @@ struct Supervisor: ~Copyable {
         drainReports()
         if let wish = reversionDesk.take() { beginReversion(wish, at: now) }
         if reversion.test != nil { tendReversion(snapshots.latest.pointee, at: now) }
+        if reversion.watchdogTest != nil { tendWatchdogTest(snapshots.latest.pointee, at: now) }
         restartBuses(at: now)
         persistLatches()
         feedSchedule(at: now)
@@ -322,7 +323,10 @@ struct Supervisor: ~Copyable {
             links: links(), latchesSaved: latches.isCommissioned && recorder.areLatchesSaved,
             isStopped: isStopped,
             at: WallClock.text(milliseconds: WallClock.nowMilliseconds() - age))
-        for index in status.units.indices { status.units[index].reversion = reversion.text(index, of: site) }
+        for index in status.units.indices {
+            status.units[index].reversion = reversion.text(index, of: site)
+            status.units[index].output_watchdog = reversion.watchdogText(index, of: site)
+        }
         control.update(status, trips: latchedTrips())
         guard now >= telemetryDue else { return }
         telemetryDue = now + .seconds(1)
@@ -340,11 +344,14 @@ struct Supervisor: ~Copyable {
     /// One line for `systemctl status`: what is done, and what is missing.
     static func line(_ status: SiteStatus) -> String {
         let frequency = status.frequency_hz.map { "\($0) Hz" } ?? "no frequency"
-        let units = status.units.map { "\($0.id) \($0.mode)" }.joined(separator: ", ")
+        let units = status.units.map { unit in
+            "\(unit.id) \(unit.mode)" + (unit.holds?.isEmpty == false ? " (held)" : "")
+        }.joined(separator: ", ")
         var line = "\(frequency), setpoint \(status.setpoint_kw) kW; \(units)"
         let missing = status.links.filter { $0.counters["up"] == 0 }.map(\.name)
         if !missing.isEmpty { line += "; no link: " + missing.joined(separator: ", ") }
         if !status.latches_saved { line += "; trips are not on disk" }
+        if status.stopped { line += "; stopped by an operator" }
         return line
     }
 

@@ -22,32 +22,11 @@ enum Threads {
             modbus: ModbusDesk(config, ports: site.modbusLinks.map { ($0.endpoint, $0.service) }))
         let proxy = try Self.proxy(config, control, journal)
         let realtime = Handshake()
-        let serverHandover = Handover(server)
         do {
-            var others = [
-                try SystemThread(name: "recorder") {
-                    RealTime.leave()
-                    recorder.run()
-                },
-                try SystemThread(name: "control") {
-                    RealTime.leave()
-                    guard let server = serverHandover.take() else { return }
-                    control.run(server)
-                },
-            ]
-            if let proxy {
-                others.append(
-                    try SystemThread(name: "proxy") {
-                        RealTime.leave()
-                        proxy.take()?.run()
-                    })
-            }
+            let others = try startOnlookers(recorder, control, Handover(server), proxy)
             let cycle = try startCycle(site, realtime)
             let grant = realtime.wait()
-            journal.write(
-                LogRecord(
-                    grant.refusals.isEmpty ? .info : .warning, grant.text,
-                    fields: [("BALLAST_EVENT", "realtime")]))
+            tell(grant, journal)
             if config.mode == .production && !grant.isSufficient {
                 // Nothing has spoken to the plant yet.
                 end(site, cycle, control, recorder, others)
@@ -72,6 +51,38 @@ enum Threads {
             throw Daemon.StartFailure(description: "cannot start a thread: \(error)")
         }
         journal.write(LogRecord(.notice, "stopped", fields: [("BALLAST_EVENT", "stopped")]))
+    }
+
+    /// What may wait for disks and people, and never takes the processor from the cycle.
+    private static func startOnlookers(
+        _ recorder: RecorderThread, _ control: ControlService, _ server: Handover<ControlServer>,
+        _ proxy: Handover<ProxyThread>?
+    ) throws(SystemError) -> [SystemThread] {
+        var threads = [
+            try SystemThread(name: "recorder") {
+                RealTime.leave()
+                recorder.run()
+            },
+            try SystemThread(name: "control") {
+                RealTime.leave()
+                guard let server = server.take() else { return }
+                control.run(server)
+            },
+        ]
+        guard let proxy else { return threads }
+        threads.append(
+            try SystemThread(name: "proxy") {
+                RealTime.leave()
+                proxy.take()?.run()
+            })
+        return threads
+    }
+
+    private static func tell(_ grant: RealTimeGrant, _ journal: Journal) {
+        journal.write(
+            LogRecord(
+                grant.refusals.isEmpty ? .info : .warning, grant.text,
+                fields: [("BALLAST_EVENT", "realtime")]))
     }
 
     private static func end(

@@ -10,7 +10,9 @@ public enum CANBattery: Sendable {
     case pylontech(PylontechLowVoltage)
     case profile(ProfiledBattery)
 
-    mutating func accept(_ frame: CANFrame, at time: MonotonicTime) -> PylontechLowVoltage.Outcome {
+    public mutating func accept(
+        _ frame: CANFrame, at time: MonotonicTime
+    ) -> PylontechLowVoltage.Outcome {
         switch consume self {
         case .pylontech(var battery):
             let outcome = battery.accept(frame, at: time)
@@ -23,7 +25,8 @@ public enum CANBattery: Sendable {
         }
     }
 
-    func image(at now: MonotonicTime) -> BatteryImage {
+    /// What it says, as far as it is known now.
+    public func image(at now: MonotonicTime) -> BatteryImage {
         switch self {
         case .pylontech(let battery): battery.image
         case .profile(let battery): battery.image(at: now)
@@ -41,7 +44,7 @@ public enum CANBattery: Sendable {
     }
 
     /// Frames that keep it awake and tell it what it may do.
-    var sends: [ProfileSend] {
+    public var sends: [ProfileSend] {
         switch self {
         case .pylontech:
             [ProfileSend(frame: PylontechLowVoltage.keepAlive(), period: .seconds(1), condition: .alive)]

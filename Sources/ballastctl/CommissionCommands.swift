@@ -69,28 +69,34 @@ struct Commission: ParsableCommand {
 
     struct Reversion: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prove that a unit's inverter goes to zero power by itself when nobody talks to it.",
+            abstract: "Prove that a unit's inverter or I/O module is safe by itself when nobody talks to it.",
             discussion: """
                 Needs the role service; stay on site. The unit must run: it is given a power of its own, then no \
                 setpoint any more, and its power is watched until it ends or ought to have ended. Whatever else is to be \
-                written meanwhile, a trip or a stop, is written at once and ends the test. The result is kept; in \
-                production no power is taken from outside the site before every inverter has proven itself.
+                written meanwhile, a trip or a stop, is written at once and ends the test. With --io-module the unit \
+                goes to zero power, and its I/O module then hears nothing for a little longer than its watchdog: all its \
+                coils must be off then. Nobody sees the emergency stop meanwhile, so the unit trips (lost_io); reset it \
+                afterwards. Results are kept; in production no power is taken from outside the site before every \
+                inverter, and every I/O module with coils, has proven itself.
                 """)
         @Argument(help: "Identifier of the unit.") var unit: String
         @Option(help: "The power to end, in kW; negative = charge. [a tenth of the unit's rating]")
         var power: Double?
+        @Flag(help: "Test the unit's I/O module, not its inverter.") var ioModule = false
         @OptionGroup var reason: ReasonOption
         @OptionGroup var socket: SocketOption
 
         func run() throws {
             let request = ControlRequest(
-                .reversion, unit: unit, reason: reason.reason, power_kw: power)
+                .reversion, unit: unit, reason: reason.reason, power_kw: power,
+                io_module: ioModule ? true : nil)
             print(try socket.ask(request).done ?? "")
             var result = "testing"
             while result == "testing" {
                 (MonotonicTime.now() + .milliseconds(500)).sleep()
                 let units = try socket.ask(ControlRequest(.status)).status?.units ?? []
-                result = units.first { $0.id == unit }?.reversion ?? "no result"
+                let found = units.first { $0.id == unit }
+                result = (ioModule ? found?.output_watchdog : found?.reversion) ?? "no result"
             }
             print("unit \(unit): \(result)")
             if !result.hasPrefix("proven") { throw ExitCode.failure }

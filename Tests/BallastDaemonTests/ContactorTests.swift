@@ -59,7 +59,8 @@ extension BallastDaemonTests {
                     && input("precharge_contactor", $0) == false
             }
             let page = try site.runTool(["status", "--socket", site.controlSocket], status: 0).output
-            #expect(page.contains("inputs: emergency_stop off, smoke off, door off, main_contactor ON"))
+            let inputs = "inputs: emergency_stop off, smoke off, door off, breaker off, main_contactor ON"
+            #expect(page.contains(inputs))
 
             #expect(try site.daemon.end(by: SIGTERM) == 0)
             try waitForOpen(site)

@@ -1,4 +1,5 @@
 import Foundation
+import InterlockSupport
 import Interlocks
 import Plant
 import PowerDispatch
@@ -128,7 +129,7 @@ import YAMLText
             #expect(DigitalInputSet(name).rawValue.nonzeroBitCount == 1, "\(name)")
         }
         #expect(
-            DigitalInputConfig.Name.allCases.map { DigitalInputSet($0).rawValue } == [1, 2, 4, 8, 16, 32])
+            DigitalInputConfig.Name.allCases.map { DigitalInputSet($0).rawValue } == [1, 2, 4, 8, 64, 16, 32])
     }
 
     @Test func `a name with markup in it stays text`() throws {

@@ -1,6 +1,4 @@
 import ControlSocket
-import DeviceCodecs
-import DeviceDrivers
 import Foundation
 import ModbusBus
 import ProgramSupport
@@ -72,24 +70,6 @@ extension BallastDaemonTests {
                 "Example hybrid inverter; by its driver it goes to zero after 10 s of silence",
                 "modbus server   127.0.0.1:1502, device 1, at most 4 clients; may ask for a power: 127.0.0.1",
             ] { #expect(check.output.contains(text), "\(text)") }
-        }
-
-        @Test func `a module's driver says where input 1 and coil 1 are`() throws {
-            let path = Self.driver("digital-io.yaml")
-            let driver = try RegisterMap.load(
-                path: path, bytes: { (path) throws(ConfigError) in try YAMLText.bytes(of: path) },
-                parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) })
-            let module = IOModuleConfig(
-                modbus: ModbusConfig(
-                    endpoint: .tcp(host: "h", port: 502), unitID: 1, poll: .milliseconds(50),
-                    timeout: .milliseconds(100)),
-                inputs: [.init(name: .door, number: 4, address: 3, isNormallyClosed: true)],
-                coils: [.init(purpose: .permit, number: 2, address: 1)], watchdog: .milliseconds(500))
-            #expect(
-                ModbusIOMap(module, driver: driver)
-                    == ModbusIOMap(
-                        inputs: [.init(.door, address: 3, isNormallyClosed: true)],
-                        coils: [.init(.permit, address: 17)]))
         }
 
         @Test func `the site is a SunSpec device for pysunspec2, whose setpoint is a lease`() throws {

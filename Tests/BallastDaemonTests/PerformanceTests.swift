@@ -1,6 +1,7 @@
 import Control
 import FrequencyRecord
 import FrequencyResponse
+import InterlockSupport
 import Interlocks
 import LinuxIO
 import Plant

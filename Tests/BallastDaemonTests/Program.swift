@@ -121,6 +121,12 @@ final class Program {
         return String(output.split(separator: "\n")[before])
     }
 
+    /// Gives the program a line, as a person would.
+    func type(_ line: String) throws {
+        let bytes = Array((line + "\n").utf8)
+        try bytes.withUnsafeBytes { _ = try input.write($0) }
+    }
+
     /// Of the process.
     var number: Int { Int(processID) }
 

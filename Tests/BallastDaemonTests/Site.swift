@@ -96,6 +96,7 @@ struct Unit {
             "  poll_ms: 100", "  timeout_ms: 250", "  watchdog_ms: 1500",
             "  inputs:", "    - {number: 1, name: emergency_stop}",
             "    - {number: 2, name: smoke}", "    - {number: 4, name: door}",
+            "    - {number: 5, name: breaker}",
             "    - {number: 7, name: main_contactor}", "    - {number: 8, name: precharge_contactor}",
             "  coils:", "    - {number: 1, drives: main_contactor}",
             "    - {number: 2, drives: precharge_contactor}", "    - {number: 4, drives: permit}",
@@ -233,12 +234,16 @@ final class RunningSite {
         try eventually("the plant is ready:\n\(program.log)") { program.output.contains("ready") }
     }
 
-    func startDaemon(environment: [String] = []) throws {
+    /// - Parameter launcher: a program and its arguments that turns into `ballastd`.
+    func startDaemon(
+        environment: [String] = [], launcher: [String] = [], arguments: [String] = []
+    ) throws {
         _ = try scratch.write("site.yaml", file.yaml(in: scratch))
         starts += 1
+        let words = launcher + [try Program.built("ballastd"), "--config", configuration] + arguments
         started = try Program(
-            Program.built("ballastd"), ["--config", configuration], environment: environment,
-            name: "ballastd\(starts)", in: scratch)
+            words[0], Array(words.dropFirst()), environment: environment, name: "ballastd\(starts)",
+            in: scratch)
     }
 
     /// Another call of `ballastd`, which ends by itself.

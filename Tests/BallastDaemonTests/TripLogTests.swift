@@ -1,5 +1,6 @@
 import Control
 import ControlSocket
+import InterlockSupport
 import Interlocks
 import Plant
 import Quantities

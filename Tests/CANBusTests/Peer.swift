@@ -41,6 +41,8 @@ final class Peer {
 
     deinit {
         // Not SIGTERM: the child has inherited the mask of a test worker thread, which blocks it.
+        // A process that never began has the number 0, which would be this test's whole group.
+        guard process.processIdentifier > 0 else { return }
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }

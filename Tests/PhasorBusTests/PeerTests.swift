@@ -25,6 +25,8 @@ private final class Peer {
     }
 
     deinit {
+        // A process that never began has the number 0, which would be this test's whole group.
+        guard process.processIdentifier > 0 else { return }
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }

@@ -1,0 +1,224 @@
+import BatteryProfiles
+import CANBus
+import Control
+import Interlocks
+import ModbusBus
+import Plant
+import Quantities
+import Recorder
+import SiteConfig
+
+/// What a daemon leaves on disk, as its bytes; `nil` = no such file.
+public struct CoreState: Sendable, Equatable {
+    public var latches: [UInt8]?
+    public var run: [UInt8]?
+
+    public init() {}
+}
+
+/// An event of the cycle in the words of the journal.
+public struct CoreEvent: Sendable, Equatable {
+    /// `BALLAST_EVENT`.
+    public var name: String
+    public var unit: String?
+    /// `BALLAST_INTERLOCK` or `BALLAST_CAUSE`; of a change of mode the new one.
+    public var cause: String?
+    public var text: String
+
+    public init(name: String, unit: String? = nil, cause: String? = nil, text: String = "") {
+        self.name = name
+        self.unit = unit
+        self.cause = cause
+        self.text = text
+    }
+}
+
+/// What people see of one unit.
+public struct CoreUnitStatus: Sendable, Equatable {
+    public var mode: String
+    public var trips: [String]
+    public var firstOut: String?
+    public var warnings: [String]
+    public var holds: [String]
+    public var limitedBy: String
+}
+
+/// The daemon without its threads, wires and disk: the controller as a start makes it out of what stands on
+/// disk, its words, and what it would write. For those who run it in virtual time.
+public final class CoreRun {
+    public let config: SiteConfig
+    public private(set) var decision = Decision()
+    /// As it stands on disk after the last turn.
+    public private(set) var state: CoreState
+    private var controller: Controller
+    private var latches: Latches
+    private var absences: Absences
+    private let log: EventLog
+    private let run: RunRecord
+    public private(set) var isStopped: Bool
+    private var isEnding = false
+    /// What people are told at the start.
+    public let notes: [CoreEvent]
+
+    /// A start.
+    ///
+    /// - Parameters:
+    ///   - profiles: of the units' batteries, in their order.
+    ///   - wallSeconds: since 1970-01-01 00:00 UTC.
+    public init(
+        _ config: SiteConfig, profiles: [BatteryProfile?], state: CoreState, wallSeconds: Int64,
+        at now: MonotonicTime
+    ) {
+        self.config = config
+        let units = config.units.map(\.id)
+        let latches = Latches.restore(Self.latches(state), path: "latches", config)
+        let finding: RunRecord.Finding =
+            state.run.map { RunRecord(bytes: $0).map { .read($0) } ?? .unreadable("no run record") }
+            ?? .missing
+        let restart = Restart.judge(
+            finding, resumes: config.control.resumesAfterRestart, wallSeconds: wallSeconds)
+        absences = Absences(latches.record, units: units, wallSeconds: wallSeconds)
+        log = EventLog(
+            site: config.siteID, units: units, table: InterlockTable(config.interlocks.rules))
+        controller = Self.controller(config, profiles, latches, restart.hold)
+        if latches.record.isStopped { controller.restoreStop() }
+        absences.restore(&controller, wallSeconds: wallSeconds, at: now)
+        isStopped = latches.record.isStopped
+        self.latches = latches
+        run = restart.record
+        self.state = state
+        self.state.run = restart.record.bytes
+        notes = (latches.notes + restart.notes).map { note in
+            func field(_ name: String) -> String? { note.fields.first { $0.name == name }?.value }
+            return CoreEvent(
+                name: field("BALLAST_EVENT") ?? "", unit: field("BALLAST_UNIT"),
+                cause: field("BALLAST_CAUSE"), text: note.text)
+        }
+    }
+
+    private static func latches(_ state: CoreState) -> LatchRecord.Finding {
+        guard let bytes = state.latches else { return .missing }
+        return LatchRecord(bytes: bytes).map { .read($0) } ?? .unreadable("no latch record")
+    }
+
+    private static func controller(
+        _ config: SiteConfig, _ profiles: [BatteryProfile?], _ latches: Latches, _ hold: UnitHold
+    ) -> Controller {
+        let settings = config.units.enumerated().map { index, unit in
+            SiteAssembly.settings(
+                of: unit, profiles.indices.contains(index) ? profiles[index] : nil,
+                period: config.control.period)
+        }
+        var controller = Controller(settings: SiteAssembly.siteSettings(config), units: settings.span)
+        for (index, unit) in config.units.enumerated() {
+            controller.restore(.none, firstOut: nil, hold: hold, unit: index)
+            guard let entry = latches.record.entries.first(where: { $0.unit == unit.id }) else { continue }
+            controller.restore(entry.set, firstOut: entry.first, hold: entry.held, unit: index)
+        }
+        return controller
+    }
+
+    // MARK: Cycles
+
+    /// What a person asks arrives between two cycles.
+    public func handle(_ command: Controller.Command, at now: MonotonicTime) {
+        controller.handle(command, at: now, into: &decision)
+    }
+
+    /// The end in order: units go to zero, and what an operator has stopped is remembered as it was.
+    public func beginEnd(at now: MonotonicTime) {
+        isEnding = true
+        controller.handle(.stop, at: now, into: &decision)
+    }
+
+    /// Whether every unit is out of service, its contactors open.
+    public var isOutOfService: Bool {
+        for index in 0..<config.units.count {
+            let unit = decision.units[index]
+            if unit.closesMainContactor || unit.closesPrechargeContactor { return false }
+            switch unit.mode {
+            case .precharge, .running, .stopping: return false
+            case .offline, .standby, .tripped, .maintenance: continue
+            }
+        }
+        return true
+    }
+
+    /// The last thing of an orderly end.
+    public func end() { state.run = RunRecord(isRunning: false, restarts: run.restarts).bytes }
+
+    /// One cycle.
+    ///
+    /// - Returns: what people are told of it.
+    public func turn(
+        grid: GridImage, units images: Span<UnitImage>, wallSeconds: Int64, at now: MonotonicTime
+    ) -> [CoreEvent] {
+        controller.step(grid: grid, units: images, at: now, into: &decision)
+        var events: [Event] = []
+        decision.events.forEach { events.append($0) }
+        decision.events.removeAll()
+        for event in events {
+            absences.saw(event, wallSeconds: wallSeconds)
+            if event.kind == .stopRequested && !isEnding { isStopped = true }
+            if event.kind == .resumed { isStopped = false }
+        }
+        persist()
+        return events.map { event in
+            let record = log.record(event, at: "")
+            return CoreEvent(
+                name: record.event, unit: record.unit, cause: record.cause ?? record.to,
+                text: record.text)
+        }
+    }
+
+    private func persist() {
+        let entries = config.units.enumerated().map { index, unit in
+            let decision = decision.units[index]
+            return LatchRecord.Entry(
+                unit: unit.id, set: decision.latched, first: decision.firstOut, hold: decision.hold)
+        }
+        let record = latches.updated(entries, isStopped: isStopped, absences: absences.current)
+        guard record != latches.record || state.latches == nil else { return }
+        latches.record = record
+        state.latches = record.bytes
+    }
+
+    public func actuation(of unit: Int) -> Actuation {
+        controller.actuation(of: unit, in: &decision)
+    }
+
+    // MARK: What people see
+
+    public func status(of unit: Int) -> CoreUnitStatus {
+        let decision = decision.units[unit]
+        let trips = Names.list(decision.latched, first: decision.firstOut)
+        return CoreUnitStatus(
+            mode: "\(decision.mode.kind.name)", trips: trips,
+            firstOut: decision.firstOut.map { "\($0.name)" },
+            warnings: Names.list(decision.warnings, first: nil), holds: Names.list(decision.hold),
+            limitedBy: Names.text(decision.limitedBy))
+    }
+
+    /// Whose frequency counts; `nil` = nobody's.
+    public var frequencySource: String? {
+        decision.grid.source.map { Names.text($0, units: config.units.map(\.id)) }
+    }
+
+    /// `nil` where nothing supervises it.
+    public var gridState: String? { decision.grid.state.map(Names.text) }
+}
+
+extension ControlSettings {
+    /// What reads a unit's battery on its bus.
+    public static func battery(of unit: UnitConfig, _ profile: BatteryProfile?) -> CANBattery {
+        CANBattery(unit.battery, profile)
+    }
+
+    /// Which wire is which, and which coil drives what; `nil` without a module.
+    public static func ioMap(of unit: UnitConfig) -> ModbusIOMap? { unit.ioModule.map { ModbusIOMap($0) } }
+
+    /// How old the evidence of a unit's power may be.
+    public static func budget(of unit: UnitConfig, period: Duration) -> FreshnessBudget {
+        SiteAssembly.settings(of: unit, period: period).budget
+    }
+}

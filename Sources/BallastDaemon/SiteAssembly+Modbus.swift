@@ -1,0 +1,148 @@
+import Control
+import DeviceCodecs
+import LinuxIO
+import ModbusBus
+import Plant
+import Quantities
+import SiteConfig
+
+/// The site's Modbus links: one owner for each endpoint, with all the devices behind it.
+extension SiteAssembly {
+    /// What wakes the owner of each endpoint that something is written to.
+    static func wakes(_ config: SiteConfig) throws(ModbusError) -> [ModbusEndpoint: WakeUp] {
+        var wakes: [ModbusEndpoint: WakeUp] = [:]
+        let modules = config.units.compactMap(\.ioModule?.modbus.endpoint)
+        for endpoint in config.units.map(\.inverter.endpoint) + modules where wakes[endpoint] == nil {
+            do throws(SystemError) {
+                wakes[endpoint] = try WakeUp()
+            } catch {
+                throw ModbusError.system(error.code)
+            }
+        }
+        return wakes
+    }
+
+    /// What each link's owner is made of, besides its devices.
+    struct ModbusParts {
+        let config: SiteConfig
+        let drivers: DriverFiles
+        let exchange: Exchange
+        let wakes: [ModbusEndpoint: WakeUp]
+        let epoch: MonotonicTime
+        let stop: StopFlag
+    }
+
+    static func modbusLinks(_ parts: ModbusParts) throws(ModbusError) -> [ModbusLink] {
+        var endpoints: [ModbusEndpoint] = []
+        let config = parts.config
+        let modules = config.units.compactMap(\.ioModule?.modbus.endpoint)
+        for endpoint in config.units.map(\.inverter.endpoint) + modules
+            + (config.gridMeter.map { [$0.modbus.endpoint] } ?? [])
+        where !endpoints.contains(endpoint) {
+            endpoints.append(endpoint)
+        }
+        var links: [ModbusLink] = []
+        for endpoint in endpoints { links.append(try modbusLink(endpoint, parts)) }
+        return links
+    }
+
+    private static func modbusLink(
+        _ endpoint: ModbusEndpoint, _ parts: ModbusParts
+    ) throws(ModbusError) -> ModbusLink {
+        let config = parts.config
+        let meter = config.gridMeter.map(\.modbus).flatMap { $0.endpoint == endpoint ? $0 : nil }
+        let address = ModbusAddress(endpoint)
+        var settings = ModbusLinkOwner.Settings(
+            address: address, timeout: longestTimeout(endpoint, config), period: config.control.period,
+            epoch: parts.epoch)
+        settings.options = ModbusLineOptions(endpoint)
+        let owner = try ModbusLinkOwner(settings, wake: parts.wakes[endpoint], stop: parts.stop)
+        let silences = addInverters(to: owner, endpoint, parts)
+        let hushes = addModules(to: owner, endpoint, parts)
+        if let meter {
+            owner.addMeter(
+                ModbusDeviceSettings(meter), sign: .generation, driver: parts.drivers.map(of: meter),
+                images: parts.exchange.meter.writer())
+        }
+        let (status, reports, bound) = (owner.status, owner.reports, owner.heartbeatBound)
+        let (service, devices) = (owner.service, owner.deviceStatuses)
+        return ModbusLink(
+            name: "modbus \(address)", endpoint: endpoint, owner: Handover(owner), service: service,
+            status: status, reports: reports, heartbeatBound: bound, address: address, silences: silences,
+            hushes: hushes, devices: devices)
+    }
+
+    private static func longestTimeout(_ endpoint: ModbusEndpoint, _ config: SiteConfig) -> Duration {
+        let devices =
+            config.units.flatMap { [$0.inverter, $0.ioModule?.modbus] } + [config.gridMeter?.modbus]
+        return devices.compactMap { $0 }.filter { $0.endpoint == endpoint }.map(\.timeout).max()
+            ?? .milliseconds(250)
+    }
+
+    private static func addInverters(
+        to owner: ModbusLinkOwner, _ endpoint: ModbusEndpoint, _ parts: ModbusParts
+    ) -> [Int: ModbusSilence] {
+        let book = ReversionBook(parts.config)
+        var silences: [Int: ModbusSilence] = [:]
+        for (index, unit) in parts.config.units.enumerated() where unit.inverter.endpoint == endpoint {
+            silences[index] = owner.addInverter(
+                ModbusDeviceSettings(unit.inverter),
+                reversion: unit.reversion, readsDCVoltage: unit.contactors != nil,
+                acceptsUnprovenReversion: parts.config.mode != .production || book.proof(of: unit) != nil,
+                driver: parts.drivers.map(of: unit.inverter),
+                reactive: .init(unit.reactivePower), outputCap: unit.capsOutput ? unit.maxPower : nil,
+                setpoints: parts.exchange.toInverters[index].reader(),
+                images: parts.exchange.inverters[index].writer())
+        }
+        return silences
+    }
+
+    private static func addModules(
+        to owner: ModbusLinkOwner, _ endpoint: ModbusEndpoint, _ parts: ModbusParts
+    ) -> [Int: ModbusHush] {
+        var hushes: [Int: ModbusHush] = [:]
+        for (index, unit) in parts.config.units.enumerated() {
+            guard let module = unit.ioModule, module.modbus.endpoint == endpoint else { continue }
+            hushes[index] = owner.addModule(
+                ModbusDeviceSettings(module.modbus),
+                map: ModbusIOMap(module),
+                writesSingly: parts.drivers.map(of: module.modbus)?.io?.writesSingly == true,
+                actuations: parts.exchange.toModules[index].reader(),
+                images: parts.exchange.inputs[index].writer())
+        }
+        return hushes
+    }
+}
+
+extension ModbusDeviceSettings {
+    init(_ config: ModbusConfig) {
+        self.init(unitID: config.unitID, poll: config.poll, timeout: config.timeout)
+    }
+}
+
+extension ModbusLineOptions {
+    init(_ endpoint: ModbusEndpoint) {
+        switch endpoint {
+        case .tcp: self.init()
+        case .serial(_, let line):
+            self.init(
+                isRS485: line.isRS485, echoes: line.echoes, isLowLatency: line.isLowLatency, gap: line.gap)
+        }
+    }
+}
+
+extension ModbusAddress {
+    init(_ endpoint: ModbusEndpoint) {
+        switch endpoint {
+        case .tcp(let host, let port): self = .tcp(host: host, port: port)
+        case .serial(let device, let line):
+            let parity: ModbusAddress.Parity =
+                switch line.parity {
+                case .none: .none
+                case .even: .even
+                case .odd: .odd
+                }
+            self = .serial(device: device, baud: line.baud, parity: parity, stopBits: line.stopBits)
+        }
+    }
+}
