@@ -3,10 +3,11 @@ import DeviceCodecs
 import Plant
 import Quantities
 import Scenario
+import SiteConfig
 
 /// What a simulated BMS puts on its bus and when, with what goes wrong on the way. It reads no clock, so that
 /// a wire and a recording sound alike.
-struct BMSVoice {
+public struct BMSVoice: Sendable {
     private enum Source {
         /// The built-in decoder's battery: all frames at once, every period.
         case builtIn(BMSFrames, period: Duration, next: MonotonicTime?)
@@ -24,8 +25,23 @@ struct BMSVoice {
     private var held: (unit: SimulatedUnit, noise: Amperes)?
     private var late: [(due: MonotonicTime, frame: CANFrame)] = []
     private var wasBusOff = false
+    private var periods = 0
+    private var floodDue: MonotonicTime?
+    private var isFlooding = false
     /// What it must hear to speak; empty: it speaks always.
-    let keepAlives: Set<UInt32>
+    public let keepAlives: Set<UInt32>
+    /// What its last frames said, before anything went wrong on the wire; `nil` before the first.
+    public private(set) var said: BatterySample?
+
+    /// The battery of a unit: by its profile, else the built-in decoder's.
+    public init(_ unit: UnitConfig, _ profile: BatteryProfile?, seed: UInt64) {
+        if let profile {
+            self.init(profile, seed: seed)
+        } else {
+            let frames = BMSFrames(packVoltageResolution: unit.battery.packVoltageResolution)
+            self.init(frames, period: unit.battery.period, seed: seed)
+        }
+    }
 
     init(_ frames: BMSFrames, period: Duration, seed: UInt64) {
         source = .builtIn(frames, period: period, next: nil)
@@ -39,23 +55,24 @@ struct BMSVoice {
         keepAlives = Set(profile.sends.map { Self.key($0.frame) })
     }
 
-    static func key(_ frame: CANFrame) -> UInt32 {
+    public static func key(_ frame: CANFrame) -> UInt32 {
         frame.isExtended ? frame.identifier | 0x8000_0000 : frame.identifier
     }
 
     /// When there may be something to send.
-    var next: MonotonicTime? {
+    public var next: MonotonicTime? {
         let due: MonotonicTime? =
             switch source {
             case .builtIn(_, _, let next): next
             case .profile(let encoder): encoder.next
             }
-        guard let first = late.map(\.due).min() else { return due }
+        let others = late.map(\.due) + (isFlooding ? [floodDue].compactMap { $0 } : [])
+        guard let first = others.min() else { return due }
         return due.map { min($0, first) } ?? first
     }
 
     /// The frames that go out at `now`.
-    mutating func frames(_ unit: SimulatedUnit, at now: MonotonicTime) -> [CANFrame] {
+    public mutating func frames(_ unit: SimulatedUnit, at now: MonotonicTime) -> [CANFrame] {
         let frames = spoken(unit, at: now)
         if unit.has(.bmsBusOff) {
             late = []
@@ -64,7 +81,25 @@ struct BMSVoice {
         }
         wasBusOff = false
         if unit.has(.bmsSilence) { return [] }
-        return delayed(frames.map { Self.cut($0, unit) }, unit, at: now)
+        return delayed(frames.map { Self.cut($0, unit) }, unit, at: now) + flood(unit, at: now)
+    }
+
+    /// As much as half a megabit a second carries.
+    private mutating func flood(_ unit: SimulatedUnit, at now: MonotonicTime) -> [CANFrame] {
+        isFlooding = unit.has(.bmsFlood)
+        guard isFlooding, now >= floodDue ?? now else { return [] }
+        floodDue = now + .milliseconds(10)
+        let frame = CANFrame(0x7EF, bytes: [1, 2, 3, 4, 5, 6, 7, 8])
+        return frame.map { Array(repeating: $0, count: 40) } ?? []
+    }
+
+    /// With every byte 0xFF, where the battery has no values.
+    private static func blank(_ frames: [CANFrame], _ unit: SimulatedUnit) -> [CANFrame] {
+        guard unit.has(.bmsNotAvailable) else { return frames }
+        return frames.map { frame in
+            let bytes = [UInt8](repeating: 0xFF, count: frame.length)
+            return CANFrame(frame.identifier, isExtended: frame.isExtended, bytes: bytes) ?? frame
+        }
     }
 
     private mutating func spoken(_ unit: SimulatedUnit, at now: MonotonicTime) -> [CANFrame] {
@@ -79,21 +114,30 @@ struct BMSVoice {
         }
         let seen = held ?? (unit, noise)
         switch source {
-        case .builtIn(var frames, let period, let next):
+        case .builtIn(let frames, let period, let next):
             let due = next ?? now
             guard now >= due else { return [] }
             let later = due + period
             source = .builtIn(frames, period: period, next: later > now ? later : now + period)
             if unit.has(.bmsGarbage) { return BMSFrames.garbage }
-            frames.noise = seen.noise
-            return frames.all(seen.unit)
+            let sample = say(seen)
+            let twin = unit.has(.bmsSecondSender) ? frames.all(sample.whitewashed) : []
+            return Self.blank(frames.all(sample), unit) + twin
         case .profile(var encoder):
             encoder.areCountersStopped = unit.has(.bmsFrozen)
             encoder.spoilsChecksums = unit.has(.bmsBadChecksum)
-            let frames = encoder.frames(at: now, BatterySample(seen.unit, noise: seen.noise))
+            let frames = encoder.frames(at: now, say(seen))
             source = .profile(encoder)
-            return unit.has(.bmsGarbage) ? frames.map { garbage($0) } : frames
+            return unit.has(.bmsGarbage) ? frames.map { garbage($0) } : Self.blank(frames, unit)
         }
+    }
+
+    private mutating func say(_ seen: (unit: SimulatedUnit, noise: Amperes)) -> BatterySample {
+        var sample = BatterySample(seen.unit, noise: seen.noise)
+        periods += 1
+        sample.lie(seen.unit.faults, period: periods)
+        said = sample
+        return sample
     }
 
     /// The same message with nonsense in it, or a part of one.
@@ -136,7 +180,7 @@ extension BatterySample {
         self.init()
         let (battery, management) = (unit.battery, unit.management)
         let (voltages, temperatures) = (battery.cellVoltages, battery.cellTemperatures)
-        let percent = battery.stateOfCharge.clamped(.zero, Fraction(1)).percent
+        let percent = battery.shownStateOfCharge.clamped(.zero, Fraction(1)).percent
         self[.cellVoltageMax] = voltages.max.value
         self[.cellVoltageMin] = voltages.min.value
         self[.cellTemperatureMax] = temperatures.max.value

@@ -91,6 +91,12 @@ final class BMSWire {
             // read.
             try? transport.send(frame)
         }
+        guard !frames.isEmpty, !snapshot.isBatterySpoilt,
+            let allowed = role.voice.said?.allowed
+        else { return }
+        // What comes late says what was true some time ago.
+        let known = snapshot.has(.bmsJitter) ? nil : allowed
+        role.plant.with { [unit = role.unit] in $0.batteryWords[unit] = (now, known) }
     }
 
     private func maySpeak(lastKeepAlive: MonotonicTime?, at now: MonotonicTime) -> Bool {

@@ -1,24 +1,26 @@
 import DeviceCodecs
+import LinuxIO
 import Quantities
 import Scenario
 
 /// The further models of a simulated inverter, behind those of `InverterRegisters`: 121, 122, 123, 124, 703,
-/// 802.
+/// 715, 802.
 struct InverterModels {
     private var settings: SunSpecImage
     private var status: SunSpecImage
     private var immediate: SunSpecImage
     private var storage: SunSpecImage
     private var service: SunSpecImage
+    private var control: SunSpecImage
     private var battery: SunSpecImage
 
     /// `nil` where a definition is missing, which no build is.
     init?(rating: Watts) {
-        let ids: [UInt16] = [121, 122, 123, 124, 703, 802]
+        let ids: [UInt16] = [121, 122, 123, 124, 703, 715, 802]
         let images = ids.compactMap(SunSpecDefinition.init).map { SunSpecImage($0) }
         guard images.count == ids.count else { return nil }
         (settings, status, immediate) = (images[0], images[1], images[2])
-        (storage, service, battery) = (images[3], images[4], images[5])
+        (storage, service, control, battery) = (images[3], images[4], images[5], images[6])
         prepare(rating)
     }
 
@@ -52,6 +54,8 @@ struct InverterModels {
             ("ES", 1), ("ESVHi", 105), ("ESVLo", 91.7), ("ESHzHi", 50.1), ("ESHzLo", 49.5),
         ]
         for (point, value) in window { service.set(point, value) }
+        for point in ["LocRemCtl", "DERHb", "ControllerHb", "AlarmReset"] { control.set(point, 0) }
+        control.set("OpCtl", 1)
         prepareBattery(rating)
     }
 
@@ -76,7 +80,7 @@ struct InverterModels {
     /// All of them, one behind the other.
     func registers(_ unit: SimulatedUnit) -> [UInt16] {
         settings.registers + shownStatus(unit) + shownImmediate(unit.inverter) + shownStorage(unit)
-            + service.registers + shownBattery(unit)
+            + service.registers + shownControl + shownBattery(unit)
     }
 
     private func shownStatus(_ unit: SimulatedUnit) -> [UInt16] {
@@ -105,6 +109,14 @@ struct InverterModels {
         image.set("ChaState", unit.battery.stateOfCharge.clamped(.zero, Fraction(1)).percent)
         let power = unit.inverter.activePower
         image.set("ChaSt", power > .zero ? 3 : (power < .zero ? 4 : 6))
+        return image.registers
+    }
+
+    /// The device counts seconds.
+    private var shownControl: [UInt16] {
+        var image = control
+        image.set(
+            "DERHb", Double(UInt32(truncatingIfNeeded: MonotonicTime.now().nanoseconds / 1_000_000_000)))
         return image.registers
     }
 
@@ -158,6 +170,7 @@ struct InverterModels {
             inverter.isPermitted = service.number("ES") == 1
             return Self.yes
         }
+        if let first = inside(control) { return control.store(values, at: first) == nil ? Self.no : Self.yes }
         if let first = inside(battery) { return battery.store(values, at: first) == nil ? Self.no : Self.yes }
         return Self.no
     }

@@ -13,11 +13,21 @@ struct InverterRegisters {
     private var more: InverterModels?
     /// Powers in ten times the step, as after a change of the firmware.
     var isRescaled = false
+    /// Model 704 is shown as a vendor's model that nobody knows: what is left are 123 and 124.
+    var hidesSetpoint = false
+    /// Measured values are "not implemented".
+    var isBlind = false
+    /// Measured values are all zero.
+    var isZero = false
+    /// A model that nobody knows lies before all others of the device.
+    var isShifted = false
 
     static let lineVoltage = 400.0
+    static let vendorModel: UInt16 = 64_704
     static let nominalRootThree = 1.732_050_8
 
-    init(unitID: UInt8, unit: SimulatedUnit) {
+    /// - Parameter isShort: without the models of `InverterModels`.
+    init(unitID: UInt8, unit: SimulatedUnit, isShort: Bool = false) {
         self.unitID = unitID
         ratedPower = unit.inverter.ratedPower
         capacity = unit.battery.specification.capacity
@@ -28,7 +38,7 @@ struct InverterRegisters {
         controls.set(55, scale: 0)
         controls.set(56, scale: -2)
         InverterReactive.prepare(&controls)
-        more = InverterModels(rating: ratedPower)
+        more = isShort ? nil : InverterModels(rating: ratedPower)
     }
 
     private var powerScale: Int { scale(for: ratedPower.value) + (isRescaled ? 1 : 0) }
@@ -36,10 +46,13 @@ struct InverterRegisters {
 
     /// Everything from the marker to the end model.
     func image(_ unit: SimulatedUnit, frequency: Hertz) -> [UInt16] {
-        head + model103(unit, frequency: frequency) + model120 + model701(unit, frequency: frequency)
+        head + (isShifted ? Self.foreignModel : []) + model103(unit, frequency: frequency) + model120
+            + model701(unit, frequency: frequency)
             + model702 + model704(unit.inverter) + model713(unit.battery) + (more?.registers(unit) ?? [])
             + sunSpecEnd
     }
+
+    private static let foreignModel: [UInt16] = [64_001, 2, 0, 0]
 
     /// Offset of the first model of `InverterModels` from the marker.
     static let moreOffset = controlsOffset + 67 + 9
@@ -73,6 +86,8 @@ struct InverterRegisters {
     private func model103(_ unit: SimulatedUnit, frequency: Hertz) -> [UInt16] {
         var model = SimulatedModel(
             103, length: 50, signed: [6...6, 13...15, 17...23, 26...26, 28...28, 30...37])
+        if isBlind { return model.registers }
+        if isZero { return Array(model.registers.prefix(2)) + model.registers.dropFirst(2).map { _ in 0 } }
         let inverter = unit.inverter
         for offset in 2...5 { model.set(offset, unsigned: amperes(inverter.activePower), exponent: -1) }
         model.set(6, scale: -1)
@@ -143,6 +158,8 @@ struct InverterRegisters {
     private func model701(_ unit: SimulatedUnit, frequency: Hertz) -> [UInt16] {
         var model = SimulatedModel(
             701, length: 153, signed: [10...14, 35...45, 64...68, 87...91, 113...122], texts: [123...154])
+        if isBlind { return model.registers }
+        if isZero { return Array(model.registers.prefix(2)) + model.registers.dropFirst(2).map { _ in 0 } }
         let inverter = unit.inverter
         let isFaulty = inverter.state == .fault
         model.set(2, 2)
@@ -205,6 +222,7 @@ struct InverterRegisters {
         model.set(30, setpoint.isEnabledAfterReversion ? 1 : 0)
         model.set(31, unsigned32: setpoint.reversionTime.seconds)
         model.set(33, unsigned32: (setpoint.remaining ?? .zero).seconds.rounded(.up))
+        if hidesSetpoint { model.set(0, Self.vendorModel) }
         return model.registers
     }
 
@@ -230,12 +248,16 @@ struct InverterRegisters {
         case stored(setpointWritten: Bool)
     }
 
-    /// Applies a write at `offset` from the marker: settings first, then values, then enables, as if all came
-    /// at once.
-    mutating func write(_ values: [UInt16], at offset: Int, to inverter: inout InverterModel) -> WriteResult {
+    /// Applies a write at `address` from the marker: settings first, then values, then enables, as if all
+    /// came at once.
+    mutating func write(
+        _ values: [UInt16], at address: Int, to inverter: inout InverterModel
+    ) -> WriteResult {
+        let offset = address - (isShifted ? Self.foreignModel.count : 0)
         if offset >= Self.moreOffset {
             return more?.write(values, at: offset - Self.moreOffset, to: &inverter) ?? .refused(exception: 2)
         }
+        if hidesSetpoint { return .refused(exception: 2) }
         let first = offset - Self.controlsOffset
         let range = first..<(first + values.count)
         guard first >= 2, range.upperBound <= 67 else { return .refused(exception: 2) }

@@ -1,3 +1,4 @@
+import JSONText
 import Quantities
 
 /// Builds one line of JSON.
@@ -16,7 +17,7 @@ enum JSONText {
         case .object(let members):
             "{" + joined(members.map { JSONText.string($0.0).text + ":" + $0.1.text }) + "}"
         case .array(let elements): "[" + joined(elements.map(\.text)) + "]"
-        case .string(let string): Self.quoted(string)
+        case .string(let string): JSONString.quoted(string)
         case .number(let number, let decimals): Self.fixed(number, decimals)
         case .integer(let number): String(number)
         case .bool(let value): value ? "true" : "false"
@@ -26,21 +27,6 @@ enum JSONText {
 
     private func joined(_ parts: [String]) -> String {
         parts.dropFirst().reduce(parts.first ?? "") { $0 + "," + $1 }
-    }
-
-    private static func quoted(_ string: String) -> String {
-        var text = "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text + "\""
     }
 
     private static func fixed(_ number: Double, _ decimals: Int) -> String {

@@ -3,37 +3,19 @@ import ModbusBus
 import Quantities
 import Scenario
 
-/// What answers under one unit id of a Modbus wire.
-enum ModbusDevice {
-    case inverter(unit: Int, InverterRegisters)
-    case meter(unitID: UInt8)
-    case module(unit: Int, unitID: UInt8)
-
-    var unitID: UInt8 {
-        switch self {
-        case .inverter(_, let registers): registers.unitID
-        case .meter(let unitID): unitID
-        case .module(_, let unitID): unitID
-        }
-    }
-}
-
 /// The simulated devices behind one Modbus endpoint. Belongs to one thread.
 final class ModbusWire {
-    static let base: UInt16 = 40_000
-    /// How old the registers are at most when a request is answered.
-    static let refresh = Duration.milliseconds(2)
+    /// How old the registers are at most when a request is answered: the plant has nothing newer in between.
+    static let refresh = SimulatedPlant.step
 
     private let plant: SimulatedPlant
-    private var devices: [ModbusDevice]
+    private var devices: [SimulatedModbusDevice]
     private var server: ModbusServer
-    /// What each inverter showed last.
-    private var stuck: [UInt8: [UInt16]] = [:]
     /// Keeps a pseudo-terminal's line up.
     private let heldOpen: FileDescriptor?
 
     init(
-        listeningOn host: String, port: UInt16, plant: SimulatedPlant, devices: [ModbusDevice]
+        listeningOn host: String, port: UInt16, plant: SimulatedPlant, devices: [SimulatedModbusDevice]
     ) throws(SystemError) {
         server = try ModbusServer(listeningOn: host, port: port)
         heldOpen = nil
@@ -43,7 +25,7 @@ final class ModbusWire {
     }
 
     init(
-        line terminal: consuming PseudoTerminal, plant: SimulatedPlant, devices: [ModbusDevice]
+        line terminal: consuming PseudoTerminal, plant: SimulatedPlant, devices: [SimulatedModbusDevice]
     ) throws(SystemError) {
         heldOpen = consume terminal.device
         server = try ModbusServer(serial: terminal.controller)
@@ -55,10 +37,12 @@ final class ModbusWire {
     var port: UInt16 { server.port }
 
     private func addBlocks() {
-        for device in devices {
-            switch state(of: device).content {
+        for index in devices.indices {
+            let device = devices[index]
+            switch look(index).content {
             case .registers(let registers):
-                server.addBlock(unit: device.unitID, start: Self.base, registers: registers)
+                server.addBlock(
+                    unit: device.unitID, start: SimulatedModbusDevice.base, registers: registers)
             case .bits(let inputs, let coils):
                 server.addBits(.discreteInputs, unit: device.unitID, start: inputs.first, inputs.levels)
                 server.addBits(.coils, unit: device.unitID, start: coils.first, coils.levels)
@@ -68,113 +52,50 @@ final class ModbusWire {
 
     func run(until stop: StopFlag) {
         while !stop.isRaised {
-            for device in devices {
-                let state = state(of: device)
-                refresh(device.unitID, state.content)
-                server.setBehaviour(state.behaviour, unit: device.unitID)
+            for index in devices.indices {
+                let seen = look(index)
+                refresh(devices[index].unitID, seen.content)
+                server.setBehaviour(seen.behaviour, unit: devices[index].unitID)
             }
             server.poll(timeout: Self.refresh) { store($0) }
         }
     }
 
-    private func refresh(_ unitID: UInt8, _ content: Content) {
+    private typealias Seen = (content: SimulatedModbusDevice.Content, behaviour: ModbusServedBehaviour)
+
+    private func look(_ index: Int) -> Seen {
+        let site = plant.with { $0.site }
+        return devices[index].look(at: site)
+    }
+
+    private func refresh(_ unitID: UInt8, _ content: SimulatedModbusDevice.Content) {
         switch content {
-        case .registers(let registers): server.set(registers, unit: unitID, at: Self.base)
+        case .registers(let registers):
+            server.set(registers, unit: unitID, at: SimulatedModbusDevice.base)
         case .bits(let inputs, let coils):
             server.setBits(.discreteInputs, unit: unitID, at: inputs.first, inputs.levels)
             server.setBits(.coils, unit: unitID, at: coils.first, coils.levels)
         }
     }
 
-    private typealias Levels = (first: UInt16, levels: [Bool])
-
-    private enum Content {
-        case registers([UInt16])
-        case bits(inputs: Levels, coils: Levels)
-    }
-
-    private func state(of device: ModbusDevice) -> (content: Content, behaviour: ModbusServedBehaviour) {
-        switch device {
-        case .inverter(let index, var registers):
-            let (unit, frequency) = plant.with { ($0.site.units[index], $0.site.frequency) }
-            registers.isRescaled = unit.has(.inverterScale)
-            if unit.has(.inverterStuck), let stuck = stuck[device.unitID] {
-                return (.registers(stuck), Self.behaviour(unit))
-            }
-            let image = registers.image(unit, frequency: frequency)
-            stuck[device.unitID] = image
-            return (.registers(image), Self.behaviour(unit))
-        case .meter(let unitID):
-            let (meter, isSilent) = plant.with {
-                (
-                    MeterRegisters(frequency: $0.site.frequency, power: $0.site.meterPower),
-                    $0.site.isMeterSilent
-                )
-            }
-            return (.registers(meter.image(unitID: unitID)), isSilent ? .silent : .answers)
-        case .module(let index, _):
-            let unit = plant.with { $0.site.units[index] }
-            let none: Levels = (0, [])
-            return (
-                .bits(inputs: unit.inputLevels ?? none, coils: unit.module?.coils ?? none),
-                unit.has(.ioSilence) ? .silent : .answers
-            )
-        }
-    }
-
-    private static func behaviour(_ unit: SimulatedUnit) -> ModbusServedBehaviour {
-        var behaviour = ModbusServedBehaviour.answers
-        for fault in unit.faults {
-            switch fault {
-            case .inverterSilence, .inverterReboot: return .silent
-            case .inverterSlow(let delay): behaviour = .slow(delay)
-            case .inverterRefuses(let code): behaviour = .exception(UInt8(clamping: code))
-            case .inverterHalfAnswers: behaviour = .half
-            case .inverterWrongUnit: behaviour = .wrongUnit
-            case .inverterScale, .inverterStuck, .inverterDisobeys, .inverterFault, .inverterKeepsPower,
-                .cellOverheat, .cellOvervoltage, .cellUndervoltage, .bmsAlarm, .bmsSilence, .bmsGarbage,
-                .bmsFrozen, .bmsStuck, .bmsJitter, .bmsShortFrames, .bmsBadChecksum, .bmsBusOff,
-                .meterSilence,
-                .pmuSilence, .emergencyStop, .smoke, .gas, .door, .contactorWeld, .contactorRefuses,
-                .ioSilence, .wireBreak:
-                break
-            }
-        }
-        return behaviour
-    }
-
     /// - Returns: the exception code with which the write is refused; `nil` = taken.
     private func store(_ write: ModbusWrite) -> UInt8? {
         guard let position = devices.firstIndex(where: { $0.unitID == write.unit }) else { return 2 }
-        switch devices[position] {
-        case .meter: return 2
-        case .module(let unit, _):
-            if write.table != .coils { return 2 }
-            let now = MonotonicTime.now()
-            plant.with { state in
-                state.site.units[unit].module?.write(write.values.map { $0 != 0 }, at: write.address)
+        let now = MonotonicTime.now()
+        var device = devices[position]
+        defer { devices[position] = device }
+        return plant.with { state in
+            switch device.store(write, in: &state.site) {
+            case .refused(let exception): return exception
+            case .coils(let unit):
                 let isOff = state.site.units[unit].module?.energised.isEmpty ?? true
                 state.coilsOffSince[unit] = isOff ? state.coilsOffSince[unit] ?? now : nil
+            case .registers(let unit, setpointWritten: true):
+                let setpoint = state.site.units[unit].inverter.setpoint.value
+                state.latency.setpointWritten(setpoint, unit: unit, at: now)
+            case .registers(_, setpointWritten: false): break
             }
             return nil
-        case .inverter(let unit, var registers):
-            let now = MonotonicTime.now()
-            let offset = Int(write.address) - Int(Self.base)
-            registers.isRescaled = plant.with { $0.site.units[unit].has(.inverterScale) }
-            let result = plant.with { state in
-                let result = registers.write(
-                    write.values, at: offset, to: &state.site.units[unit].inverter)
-                if result == .stored(setpointWritten: true) {
-                    let setpoint = state.site.units[unit].inverter.setpoint.value
-                    state.latency.setpointWritten(setpoint, unit: unit, at: now)
-                }
-                return result
-            }
-            devices[position] = .inverter(unit: unit, registers)
-            switch result {
-            case .refused(let exception): return exception
-            case .stored: return nil
-            }
         }
     }
 }

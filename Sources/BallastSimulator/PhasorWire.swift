@@ -36,10 +36,12 @@ struct PhasorWire: ~Copyable, Sendable {
             while !stop.isRaised, MonotonicTime.now() < next {
                 server.serve(until: min(next, MonotonicTime.now() + .milliseconds(50)))
             }
-            let (frequency, isSilent) = plant.with { ($0.site.frequency, $0.site.isPhasorSilent) }
+            let (frequency, voltage, isSilent) = plant.with {
+                ($0.site.phasorFrequency, $0.site.meter.voltage, $0.site.isPhasorSilent)
+            }
             guard !isSilent else { continue }
             var measurement = PhasorEncoder.Measurement(frequency: frequency.value)
-            measurement.voltage = MeterRegisters.phaseVoltage
+            measurement.voltage = MeterRegisters.phaseVoltage * voltage.value
             // The breaker is closed and service is permitted, whichever bits the site has chosen.
             measurement.digital = 0xFFFF
             server.send([measurement])

@@ -16,6 +16,9 @@ public final class SimulatedPlant: Sendable {
         var keepAlives: [MonotonicTime?]
         /// Per unit: since when a write has had all coils off.
         var coilsOffSince: [MonotonicTime?]
+        /// Per unit: when the battery spoke last, unspoilt, and the power that its words allow, W; `nil`
+        /// where they come late.
+        var batteryWords: [(at: MonotonicTime, allowed: ClosedRange<Double>?)?]
     }
 
     private let state: Mutex<State>
@@ -25,7 +28,8 @@ public final class SimulatedPlant: Sendable {
             State(
                 site: site, latency: LatencyRecord(unitCount: site.units.count),
                 keepAlives: Array(repeating: nil, count: site.units.count),
-                coilsOffSince: Array(repeating: nil, count: site.units.count)))
+                coilsOffSince: Array(repeating: nil, count: site.units.count),
+                batteryWords: Array(repeating: nil, count: site.units.count)))
     }
 
     func with<Result>(_ body: (inout sending State) -> sending Result) -> sending Result {

@@ -21,16 +21,25 @@ public struct SimulationFiles: Sendable {
     /// - Parameter scenario: `nil` = nominal frequency and no faults. The profile it names is relative to its
     ///   folder.
     public static func load(site sitePath: String, scenario scenarioPath: String?) throws(LoadError) -> Self {
+        var scenario = Scenario()
+        if let scenarioPath {
+            do throws(ConfigError) {
+                scenario = try Scenario(try YAMLText.load(path: scenarioPath), file: scenarioPath)
+            } catch {
+                throw LoadError(description: "\(error)")
+            }
+        }
+        return try load(site: sitePath, scenario, at: scenarioPath ?? "")
+    }
+
+    /// - Parameter path: of the scenario; what it names is relative to its folder.
+    public static func load(
+        site sitePath: String, _ scenario: Scenario, at path: String
+    ) throws(LoadError) -> Self {
         do {
             let site = try SiteConfig.load(path: sitePath)
-            var scenario = Scenario()
-            if let scenarioPath {
-                scenario = try Scenario(try YAMLText.load(path: scenarioPath), file: scenarioPath)
-            }
             var profile = FrequencyProfile(constant: site.gridIntegration.nominalFrequency)
-            if let name = scenario.profile {
-                profile = try load(profile: path(name, besides: scenarioPath ?? ""))
-            }
+            if let name = scenario.profile { profile = try load(profile: Self.path(name, besides: path)) }
             let plant = try SimulatedSite(site: site, scenario: scenario, profile: profile)
             var profiles: [BatteryProfile?] = []
             for unit in site.units {

@@ -18,6 +18,8 @@ public final class Simulator {
         public var canPeers: [String: String] = [:]
         /// Where the control socket stands; `nil` = there is none.
         public var controlSocket: String?
+        /// No inverter offers SunSpec 704.
+        public var hidesSetpointModel = false
 
         public init() {}
     }
@@ -103,11 +105,7 @@ public final class Simulator {
         let far = try farEnd(of: unit.battery.transport, wire: unit.id)
         if case .terminal(let path) = far { links.append(path) }
         let seed = plant.with { $0.site.scenario.seed } &+ UInt64(index)
-        let voice =
-            profile.map { BMSVoice($0, seed: seed) }
-            ?? BMSVoice(
-                BMSFrames(packVoltageResolution: unit.battery.packVoltageResolution),
-                period: unit.battery.period, seed: seed)
+        let voice = BMSVoice(unit, profile, seed: seed)
         let role = BMSRole(plant: plant, unit: index, speech: options.speech, voice: voice)
         let wire = try Self.batteryWire(unit, far, role)
         try startThread(for: unit.id) { [stop] in wire.run(until: stop) }
@@ -149,19 +147,12 @@ public final class Simulator {
 
     private func startModbus(_ site: SiteConfig) throws(StartError) {
         var endpoints: [ModbusEndpoint] = []
-        var devices: [ModbusEndpoint: [ModbusDevice]] = [:]
-        func add(_ device: ModbusDevice, _ endpoint: ModbusEndpoint) {
+        var devices: [ModbusEndpoint: [SimulatedModbusDevice]] = [:]
+        let all = SimulatedModbusDevice.all(
+            of: site, plant.with { $0.site }, hidesSetpoint: options.hidesSetpointModel)
+        for (endpoint, device) in all {
             if devices[endpoint] == nil { endpoints.append(endpoint) }
             devices[endpoint, default: []].append(device)
-        }
-        if let meter = site.gridMeter { add(.meter(unitID: meter.modbus.unitID), meter.modbus.endpoint) }
-        for (index, unit) in site.units.enumerated() {
-            let registers = InverterRegisters(
-                unitID: unit.inverter.unitID, unit: plant.with { $0.site.units[index] })
-            add(.inverter(unit: index, registers), unit.inverter.endpoint)
-            if let modbus = unit.ioModule?.modbus {
-                add(.module(unit: index, unitID: modbus.unitID), modbus.endpoint)
-            }
         }
         for endpoint in endpoints {
             if case .serial(let path, _) = endpoint { links.append(path) }
@@ -171,7 +162,7 @@ public final class Simulator {
     }
 
     private static func modbusWire(
-        _ endpoint: ModbusEndpoint, _ devices: [ModbusDevice], _ plant: SimulatedPlant
+        _ endpoint: ModbusEndpoint, _ devices: [SimulatedModbusDevice], _ plant: SimulatedPlant
     ) throws(StartError) -> sending ModbusWire {
         do throws(SystemError) {
             switch endpoint {

@@ -131,6 +131,7 @@ struct SimulatorCommands {
             ("frequency_hz", .number(site.frequency.value, decimals: 4)),
             ("meter_power_w", .number(site.meterPower.value, decimals: 1)),
             ("meter_silent", .bool(site.isMeterSilent)),
+            ("pmu_silent", .bool(site.isPhasorSilent)),
             ("units", .array(site.units.indices.map { unit(state, $0, at: now) })),
         ])
     }
@@ -145,6 +146,19 @@ struct SimulatorCommands {
         [
             ("zero_since_ms", milliseconds(state.latency.zeroSince(index))),
             ("coils_off_since_ms", milliseconds(state.coilsOffSince[index])),
+        ]
+    }
+
+    /// What the battery has said of itself.
+    private static func words(
+        _ state: SimulatedPlant.State, _ index: Int, at now: MonotonicTime
+    ) -> [(String, JSONText)] {
+        let words = state.batteryWords[index]
+        let allowed = words?.allowed
+        return [
+            ("battery_words_age_ms", words.map { .number((now - $0.at).milliseconds, decimals: 1) } ?? .null),
+            ("allowed_charge_w", allowed.map { .number($0.lowerBound, decimals: 1) } ?? .null),
+            ("allowed_discharge_w", allowed.map { .number($0.upperBound, decimals: 1) } ?? .null),
         ]
     }
 
@@ -171,6 +185,7 @@ struct SimulatorCommands {
             ("setpoint_enabled", .bool(setpoint.isEnabled)),
             ("setpoint_writes", .integer(state.latency.setpointCount(index))),
             ("setpoint_age_ms", age.map { .number($0, decimals: 1) } ?? .null),
+            ("reversion_runs", .bool(setpoint.remaining != nil)),
             ("reversions", .integer(unit.inverter.reversionCount)),
             ("inverter_state", .string("\(unit.inverter.state)")),
             ("contactor_closed", .bool(battery.isContactorClosed)),
@@ -183,7 +198,7 @@ struct SimulatorCommands {
             ("faults", .array(unit.faults.map { .string($0.kind.rawValue) })),
             ("bms_protections", .array(unit.management.protections.map { .string($0.rawValue) })),
         ]
-        return .object(members + writes(state, index))
+        return .object(members + writes(state, index) + words(state, index, at: now))
     }
 
     static func latencies(_ state: SimulatedPlant.State) -> JSONText {

@@ -22,6 +22,9 @@ public struct BatteryManagement: Sendable {
     public private(set) var isTemperatureWarning = false
     /// A fault makes the BMS report a system error of its own.
     var isSystemErrorForced = false
+    /// Faults make the BMS tell these.
+    var forcedLimits: (charge: Amperes, discharge: Amperes)?
+    var forcedChargeVoltage: Volts?
     /// A fault holds the battery's own contactors open; it says nothing of it.
     var keepsContactorsOpen = false
 
@@ -47,12 +50,12 @@ public struct BatteryManagement: Sendable {
 
     /// Magnitude; full up to 90 % charge, then a line to zero at 99 %.
     public func chargeCurrentLimit(_ battery: BatteryModel) -> Amperes {
-        limit(battery, share: (0.99 - battery.stateOfCharge.value) / 0.09)
+        forcedLimits?.charge ?? limit(battery, share: (0.99 - battery.shownStateOfCharge.value) / 0.09)
     }
 
     /// Magnitude; full down to 10 % charge, then a line to zero at 2 %.
     public func dischargeCurrentLimit(_ battery: BatteryModel) -> Amperes {
-        limit(battery, share: (battery.stateOfCharge.value - 0.02) / 0.08)
+        forcedLimits?.discharge ?? limit(battery, share: (battery.shownStateOfCharge.value - 0.02) / 0.08)
     }
 
     /// The rated power with a quarter to spare for losses and a low voltage.
@@ -66,7 +69,7 @@ public struct BatteryManagement: Sendable {
 
     /// Most the string may be charged to, 3.55 V per cell.
     public func chargeVoltageLimit(_ battery: BatteryModel) -> Volts {
-        Volts(3.55 * Double(battery.specification.cellCount))
+        forcedChargeVoltage ?? Volts(3.55 * Double(battery.specification.cellCount))
     }
 
     /// Least the string may be discharged to, 2.8 V per cell.

@@ -67,6 +67,9 @@ public struct BatteryModel: Sendable {
 
     var heating: (cell: Int, rate: KelvinPerSecond)?
     var forcedVoltage: (cell: Int, voltage: Volts)?
+    var forcedTemperature: (cell: Int, temperature: Celsius)?
+    /// What the BMS takes for the state of charge.
+    var forcedCharge: Fraction?
 
     /// Cells differ by at most ±0.5 % of charge, ±1 % of capacity and ±5 % of resistance.
     public init(_ specification: BatterySpecification, random: inout SplitMix64) {
@@ -143,7 +146,12 @@ public struct BatteryModel: Sendable {
 
     /// At the terminals of each cell.
     public var allCellVoltages: [Volts] { cells.indices.map { Volts(voltage(ofCell: $0)) } }
-    public var allCellTemperatures: [Celsius] { cells.map { Celsius($0.temperature) } }
+    public var allCellTemperatures: [Celsius] { cells.indices.map { Celsius(temperature(ofCell: $0)) } }
+
+    private func temperature(ofCell index: Int) -> Double {
+        if let forced = forcedTemperature, forced.cell == index { return forced.temperature.value }
+        return cells[index].temperature
+    }
 
     public var packVoltage: Volts { Volts(cells.indices.reduce(0) { $0 + voltage(ofCell: $1) }) }
 
@@ -152,8 +160,11 @@ public struct BatteryModel: Sendable {
         Fraction(cells.reduce(0) { $0 + $1.stateOfCharge } / Double(cells.count))
     }
 
+    /// As the BMS tells it.
+    public var shownStateOfCharge: Fraction { forcedCharge ?? stateOfCharge }
+
     public var cellVoltages: CellExtremes<Volts> { extremes { voltage(ofCell: $0) } }
-    public var cellTemperatures: CellExtremes<Celsius> { extremes { cells[$0].temperature } }
+    public var cellTemperatures: CellExtremes<Celsius> { extremes { temperature(ofCell: $0) } }
 
     private func extremes<Value: Quantity>(_ value: (Int) -> Double) -> CellExtremes<Value> {
         var low = (cell: 0, value: value(0))

@@ -8,6 +8,8 @@ public enum Fault: Sendable, Equatable {
     /// One cell's measured voltage stands at a value.
     case cellOvervoltage(cell: Int, voltage: Volts)
     case cellUndervoltage(cell: Int, voltage: Volts)
+    /// One cell's measured temperature stands at a value.
+    case cellTemperature(cell: Int, temperature: Celsius)
     /// The BMS reports a system error and opens its contactors.
     case bmsAlarm
     /// The BMS sends nothing more.
@@ -67,11 +69,55 @@ public enum Fault: Sendable, Equatable {
     /// The wire to one input of the I/O module is cut.
     case wireBreak(DigitalInputConfig.Name)
 
+    /// The BMS says these current limits, whatever its cells are like; they may be negative.
+    case bmsLimits(charge: Amperes, discharge: Amperes)
+    /// The BMS's current limits are zero in every other period.
+    case bmsLimitsFlap
+    /// The BMS allows charging up to this voltage, whatever its cells can stand.
+    case bmsChargeVoltage(Volts)
+    /// The BMS takes another state of charge for the battery's, and tells it.
+    case bmsCharge(Fraction)
+    /// The BMS's pack voltage is this share of the sum of its cells.
+    case bmsPackVoltage(Fraction)
+    /// The BMS's current sensor shows so much too much.
+    case bmsCurrentOffset(Amperes)
+    /// Every byte of the BMS's frames is 0xFF, as for values that it does not have.
+    case bmsNotAvailable
+    /// Somebody else sends in the battery's name, and says that all is well and full power allowed.
+    case bmsSecondSender
+    /// Frames of an unknown identifier fill the bus.
+    case bmsFlood
+    /// The inverter's power has the other sign than its setpoint, as after wrong wiring.
+    case inverterReversed
+    /// Another master writes this setpoint each second.
+    case inverterForeignWrites(Watts)
+    /// The inverter's measured values are 'not implemented'.
+    case inverterNotAvailable
+    /// The inverter's measured values are all zero, its scales too.
+    case inverterZeros
+    /// The inverter's registers lie elsewhere, as after a change of its firmware.
+    case inverterMapShift
+    /// The grid meter answers with what it measured last.
+    case meterFrozen
+    /// Once a second, for 30 ms, the grid meter shows this frequency.
+    case meterOutlier(Hertz)
+    /// The grid meter's frequency is off by this.
+    case meterOffset(Hertz)
+    /// The grid meter's power has the wrong sign: its current transformers are the wrong way round.
+    case meterReversed
+    /// The grid meter's values are 'not a number'.
+    case meterNotAvailable
+    /// The PMUs' frequency is off by this.
+    case pmuOffset(Hertz)
+    /// The grid is gone: no voltage, and the inverters' own protection ends their power.
+    case gridLoss
+
     /// The name in scenario files and on the control socket.
     public enum Kind: String, Sendable, CaseIterable {
         case cellOverheat = "cell_overheat"
         case cellOvervoltage = "cell_overvoltage"
         case cellUndervoltage = "cell_undervoltage"
+        case cellTemperature = "cell_temperature"
         case bmsAlarm = "bms_alarm"
         case bmsSilence = "bms_silence"
         case bmsGarbage = "bms_garbage"
@@ -100,61 +146,27 @@ public enum Fault: Sendable, Equatable {
         case contactorRefuses = "contactor_refuses"
         case ioSilence = "io_silence"
         case wireBreak = "wire_break"
-
-        /// What happens, and the parameters with what stands without them, for a person.
-        public var summary: String {
-            switch self {
-            case .cellOverheat: "one cell heats by itself (cell=1 rate_k_per_s=3)"
-            case .cellOvervoltage: "one cell's measured voltage stands (cell=1 voltage_v=3.75)"
-            case .cellUndervoltage: "one cell's measured voltage stands (cell=1 voltage_v=2.4)"
-            case .bmsAlarm: "the BMS reports a system error and opens its contactors"
-            case .bmsSilence: "the BMS sends nothing more"
-            case .bmsGarbage: "frames with nonsense in them"
-            case .bmsFrozen: "the BMS repeats its last frames, with their counters"
-            case .bmsStuck: "values stand still, counters go on"
-            case .bmsJitter: "frames come late, each by another time (jitter_ms=500)"
-            case .bmsShortFrames: "frames are cut (bytes=3)"
-            case .bmsBadChecksum: "checksums of protected frames are wrong"
-            case .bmsBusOff: "the bus controller reports bus-off, then nothing comes"
-            case .inverterFault: "the inverter stops and says so"
-            case .inverterSilence: "the inverter answers nothing"
-            case .inverterKeepsPower: "the inverter keeps its power when nobody speaks to it: no reversion"
-            case .inverterSlow: "the inverter answers later (delay_ms=500)"
-            case .inverterRefuses: "the inverter refuses every request (code=4)"
-            case .inverterHalfAnswers: "the inverter's answers break off"
-            case .inverterWrongUnit: "the inverter answers in another unit's name"
-            case .inverterScale: "the inverter's powers come in another power of ten"
-            case .inverterStuck: "the inverter shows what it measured last"
-            case .inverterDisobeys: "the inverter goes on with the power that it had"
-            case .inverterReboot: "the inverter has no supply; then it has forgotten everything"
-            case .meterSilence: "the grid meter answers nothing"
-            case .pmuSilence: "the PMUs send nothing more"
-            case .emergencyStop: "the emergency stop is pressed"
-            case .smoke: "the smoke detector opens its circuit"
-            case .gas: "the gas detector opens its circuit"
-            case .door: "the door stands open"
-            case .contactorWeld: "the main contactor does not open any more"
-            case .contactorRefuses: "no contactor closes; a battery opens its own"
-            case .ioSilence: "the I/O module answers nothing; its watchdog opens its coils"
-            case .wireBreak: "the wire to one input is cut (input=emergency_stop)"
-            }
-        }
-
-        /// Whether it happens to one unit; the meter belongs to the site.
-        public var concernsUnit: Bool { self != .meterSilence && self != .pmuSilence }
-
-        /// Whether it happens at the unit's I/O module or its wires.
-        public var concernsModule: Bool {
-            switch self {
-            case .emergencyStop, .smoke, .gas, .door, .contactorWeld, .ioSilence, .wireBreak: true
-            case .cellOverheat, .cellOvervoltage, .cellUndervoltage, .bmsAlarm, .bmsSilence, .bmsGarbage,
-                .bmsFrozen, .bmsStuck, .bmsJitter, .bmsShortFrames, .bmsBadChecksum, .bmsBusOff,
-                .contactorRefuses, .inverterFault, .inverterSilence, .inverterKeepsPower, .inverterSlow,
-                .inverterRefuses, .inverterHalfAnswers, .inverterWrongUnit, .inverterScale, .inverterStuck,
-                .inverterDisobeys, .inverterReboot, .meterSilence, .pmuSilence:
-                false
-            }
-        }
+        case bmsLimits = "bms_limits"
+        case bmsLimitsFlap = "bms_limits_flap"
+        case bmsChargeVoltage = "bms_charge_voltage"
+        case bmsCharge = "bms_soc"
+        case bmsPackVoltage = "bms_pack_voltage"
+        case bmsCurrentOffset = "bms_current_offset"
+        case bmsNotAvailable = "bms_not_available"
+        case bmsSecondSender = "bms_second_sender"
+        case bmsFlood = "bms_flood"
+        case inverterReversed = "inverter_reversed"
+        case inverterForeignWrites = "inverter_foreign_writes"
+        case inverterNotAvailable = "inverter_not_available"
+        case inverterZeros = "inverter_zeros"
+        case inverterMapShift = "inverter_map_shift"
+        case meterFrozen = "meter_frozen"
+        case meterOutlier = "meter_outlier"
+        case meterOffset = "meter_offset"
+        case meterReversed = "meter_reversed"
+        case meterNotAvailable = "meter_not_available"
+        case pmuOffset = "pmu_offset"
+        case gridLoss = "grid_loss"
     }
 
     public var kind: Kind {
@@ -162,6 +174,7 @@ public enum Fault: Sendable, Equatable {
         case .cellOverheat: .cellOverheat
         case .cellOvervoltage: .cellOvervoltage
         case .cellUndervoltage: .cellUndervoltage
+        case .cellTemperature: .cellTemperature
         case .bmsAlarm: .bmsAlarm
         case .bmsSilence: .bmsSilence
         case .bmsGarbage: .bmsGarbage
@@ -192,147 +205,27 @@ public enum Fault: Sendable, Equatable {
         case .contactorRefuses: .contactorRefuses
         case .ioSilence: .ioSilence
         case .wireBreak: .wireBreak
+        case .bmsLimits: .bmsLimits
+        case .bmsLimitsFlap: .bmsLimitsFlap
+        case .bmsChargeVoltage: .bmsChargeVoltage
+        case .bmsCharge: .bmsCharge
+        case .bmsPackVoltage: .bmsPackVoltage
+        case .bmsCurrentOffset: .bmsCurrentOffset
+        case .bmsNotAvailable: .bmsNotAvailable
+        case .bmsSecondSender: .bmsSecondSender
+        case .bmsFlood: .bmsFlood
+        case .inverterReversed: .inverterReversed
+        case .inverterForeignWrites: .inverterForeignWrites
+        case .inverterNotAvailable: .inverterNotAvailable
+        case .inverterZeros: .inverterZeros
+        case .inverterMapShift: .inverterMapShift
+        case .meterFrozen: .meterFrozen
+        case .meterOutlier: .meterOutlier
+        case .meterOffset: .meterOffset
+        case .meterReversed: .meterReversed
+        case .meterNotAvailable: .meterNotAvailable
+        case .pmuOffset: .pmuOffset
+        case .gridLoss: .gridLoss
         }
     }
-
-    /// A `key=value` of a fault; the key ends in its unit.
-    public struct Parameter: Sendable, Equatable {
-        public var key: String
-        public var value: String
-
-        public init(key: String, value: String) {
-            self.key = key
-            self.value = value
-        }
-    }
-
-    public enum ParseError: Error, Equatable, CustomStringConvertible {
-        case unknownKind(String)
-        case unknownParameter(String, allowed: [String])
-        case badValue(key: String, value: String, allowed: String)
-
-        public var description: String {
-            switch self {
-            case .unknownKind(let name):
-                "'\(name)' is no fault; allowed: \(list(Kind.allCases.map(\.rawValue)))"
-            case .unknownParameter(let key, let allowed):
-                "'\(key)' is no parameter of this fault; allowed: \(allowed.isEmpty ? "none" : list(allowed))"
-            case .badValue(let key, let value, let allowed): "\(key): '\(value)' is not \(allowed)"
-            }
-        }
-    }
-
-    /// Makes a fault from its name and parameters; those not given have defaults.
-    ///
-    /// `cell` (counts from 1), `rate_k_per_s` (cell_overheat, 0.01 … 100, default 3), `voltage_v`
-    /// (cell_overvoltage, default 3.75, and cell_undervoltage, default 2.4; 0 … 5), `jitter_ms` (bms_jitter,
-    /// 1 … 60 000, default 500), `bytes` (bms_short_frames, 0 … 7, default 3), `input` (wire_break, default
-    /// emergency_stop), `delay_ms` (inverter_slow, 1 … 10000, default 500), `code` (inverter_refuses, 1 … 11,
-    /// default 4).
-    public init(name: String, parameters: [Parameter], cellCount: Int = 80) throws(ParseError) {
-        guard let kind = Kind(rawValue: name) else { throw .unknownKind(name) }
-        var given = Parameters(parameters)
-        switch kind {
-        case .cellOverheat:
-            let cell = try given.cell(of: cellCount)
-            let rate = try given.number("rate_k_per_s", 0.01...100, default: 3)
-            self = .cellOverheat(cell: cell, rate: KelvinPerSecond(rate))
-        case .cellOvervoltage:
-            let cell = try given.cell(of: cellCount)
-            self = .cellOvervoltage(
-                cell: cell, voltage: Volts(try given.number("voltage_v", 0...5, default: 3.75)))
-        case .cellUndervoltage:
-            let cell = try given.cell(of: cellCount)
-            self = .cellUndervoltage(
-                cell: cell, voltage: Volts(try given.number("voltage_v", 0...5, default: 2.4)))
-        case .bmsAlarm: self = .bmsAlarm
-        case .bmsSilence: self = .bmsSilence
-        case .bmsGarbage: self = .bmsGarbage
-        case .bmsFrozen: self = .bmsFrozen
-        case .bmsStuck: self = .bmsStuck
-        case .bmsJitter:
-            let jitter = try given.number("jitter_ms", 1...60_000, default: 500)
-            self = .bmsJitter(.microseconds(Int64(jitter * 1_000)))
-        case .bmsShortFrames:
-            self = .bmsShortFrames(length: Int(try given.number("bytes", 0...7, default: 3)))
-        case .bmsBadChecksum: self = .bmsBadChecksum
-        case .bmsBusOff: self = .bmsBusOff
-        case .inverterFault: self = .inverterFault
-        case .inverterSilence: self = .inverterSilence
-        case .inverterSlow:
-            let delay = try given.number("delay_ms", 1...10_000, default: 500)
-            self = .inverterSlow(.milliseconds(Int64(delay)))
-        case .inverterRefuses:
-            self = .inverterRefuses(code: Int(try given.number("code", 1...11, default: 4)))
-        case .inverterHalfAnswers: self = .inverterHalfAnswers
-        case .inverterWrongUnit: self = .inverterWrongUnit
-        case .inverterScale: self = .inverterScale
-        case .inverterStuck: self = .inverterStuck
-        case .inverterDisobeys: self = .inverterDisobeys
-        case .inverterReboot: self = .inverterReboot
-        case .inverterKeepsPower: self = .inverterKeepsPower
-        case .meterSilence: self = .meterSilence
-        case .pmuSilence: self = .pmuSilence
-        case .emergencyStop: self = .emergencyStop
-        case .smoke: self = .smoke
-        case .gas: self = .gas
-        case .door: self = .door
-        case .contactorWeld: self = .contactorWeld
-        case .contactorRefuses: self = .contactorRefuses
-        case .ioSilence: self = .ioSilence
-        case .wireBreak: self = .wireBreak(try given.input())
-        }
-        try given.finish()
-    }
-
-    /// Takes parameters by name and refuses what is left over.
-    private struct Parameters {
-        private var left: [Parameter]
-        private var known: [String] = []
-
-        init(_ parameters: [Parameter]) { left = parameters }
-
-        mutating func number(
-            _ key: String, _ range: ClosedRange<Double>, default fallback: Double
-        ) throws(ParseError) -> Double {
-            known.append(key)
-            guard let index = left.firstIndex(where: { $0.key == key }) else { return fallback }
-            let text = left.remove(at: index).value
-            guard let number = Double(text), range.contains(number) else {
-                throw .badValue(
-                    key: key, value: text, allowed: "a number in \(range.lowerBound) … \(range.upperBound)")
-            }
-            return number
-        }
-
-        mutating func input() throws(ParseError) -> DigitalInputConfig.Name {
-            known.append("input")
-            guard let index = left.firstIndex(where: { $0.key == "input" }) else { return .emergencyStop }
-            let text = left.remove(at: index).value
-            guard let name = DigitalInputConfig.Name(rawValue: text) else {
-                let names = DigitalInputConfig.Name.allCases.map(\.rawValue)
-                throw .badValue(key: "input", value: text, allowed: "one of \(list(names))")
-            }
-            return name
-        }
-
-        /// Counts from 1 outside and from 0 inside.
-        mutating func cell(of count: Int) throws(ParseError) -> Int {
-            known.append("cell")
-            guard let index = left.firstIndex(where: { $0.key == "cell" }) else { return 0 }
-            let text = left.remove(at: index).value
-            guard let number = Int(text), number >= 1, number <= count else {
-                throw .badValue(key: "cell", value: text, allowed: "a cell in 1 … \(count)")
-            }
-            return number - 1
-        }
-
-        func finish() throws(ParseError) {
-            if let first = left.first { throw .unknownParameter(first.key, allowed: known) }
-        }
-    }
-}
-
-private func list(_ names: [String]) -> String {
-    names.dropFirst().reduce(names.first ?? "") { $0 + ", " + $1 }
 }

@@ -123,6 +123,10 @@ public struct InverterModel: Sendable {
     public private(set) var energyAbsorbed: WattHours = .zero
     var isFaultForced = false
     var isReversionBroken = false
+    /// Its power has the other sign than its setpoint.
+    var isReversed = false
+    /// There is no grid to feed: its own protection has ended its power.
+    var isGridLost = false
     /// What it holds while it follows nobody.
     var stubbornPower: Watts?
     /// It has no supply: nothing works, and what it was told is gone.
@@ -145,7 +149,8 @@ public struct InverterModel: Sendable {
             cap = Swift.min(cap, ratedPower * limit.value.clamped(.zero, Fraction(1)))
         }
         let asked = setpoint.isEnabled ? setpoint.value : .zero
-        return rates.limit(asked, rating: ratedPower).clamped(-cap, cap)
+        let power = rates.limit(asked, rating: ratedPower).clamped(-cap, cap)
+        return isReversed ? -power : power
     }
 
     /// As after a restart.
@@ -178,6 +183,10 @@ public struct InverterModel: Sendable {
         _ = immediateLimit.advance(by: step)
         if isDown {
             (state, activePower) = (.off, .zero)
+            return
+        }
+        if isGridLost {
+            (state, activePower) = (.standby, .zero)
             return
         }
         guard isBatteryConnected, !isFaultForced else {

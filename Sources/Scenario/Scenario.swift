@@ -30,8 +30,23 @@ public struct Scenario: Sendable, Equatable {
     public var ambient: Celsius
     /// Cells in series of every battery.
     public var cellCount: Int
-    /// In the order of time.
-    public var faults: [Event]
+    /// What is done, in the order of time.
+    public var steps: [Step]
+
+    /// Why the scenario exists, in a sentence; empty where it only plays and nobody judges.
+    public var why = ""
+    /// Rows of the fault catalogue that it proves: `C01`.
+    public var catalogue: [String] = []
+    /// Where it runs; empty where nobody judges it.
+    public var tiers: [Tier] = []
+    /// Path of the site's configuration, relative to the scenario file.
+    public var site: String?
+    /// How long it runs from its start; `nil` = until the last step and the last bound have passed.
+    public var duration: Duration?
+    public var start = Start.inService
+    /// The configuration is refused, and the message contains this; nothing else happens.
+    public var refusal: String?
+    public var expectations: [Expectation] = []
 
     public init(
         seed: UInt64 = 1, profile: String? = nil, startAt: Duration = .zero, endAt: Duration? = nil,
@@ -45,139 +60,131 @@ public struct Scenario: Sendable, Equatable {
         self.initialStateOfCharge = initialStateOfCharge
         self.ambient = ambient
         self.cellCount = cellCount
-        self.faults = faults
+        steps = Self.ordered(faults.map { Step(at: $0.at, .fault($0.fault, unit: $0.unit)) })
     }
 
-    /// Reads a scenario; every key has a default, an unknown one is refused.
-    ///
-    /// Keys: `seed`, `profile`, `start_at_s`, `end_at_s`, `initial_soc_percent`, `ambient_c`,
-    /// `cells_in_series` and `faults: [{at_s, unit, fault, …parameters of the fault}]`.
+    /// The faults among the steps.
+    public var faults: [Event] {
+        steps.compactMap { step in
+            guard case .fault(let fault, let unit) = step.action else { return nil }
+            return Event(at: step.at, unit: unit, fault: fault)
+        }
+    }
+
+    /// Stable by hand: steps of one instant keep the order of the file.
+    static func ordered(_ steps: [Step]) -> [Step] {
+        steps.enumerated().sorted { a, b in
+            a.element.at == b.element.at ? a.offset < b.offset : a.element.at < b.element.at
+        }.map(\.element)
+    }
+
+    /// Reads a scenario; every key has a default, an unknown one is refused. `hil/scenarios/README.md` lists
+    /// the keys.
     public init(_ root: ConfigNode, file: String) throws(ConfigError) {
         var keys = try ScenarioKeys(root, path: "", file: file)
         seed = UInt64(try keys.number("seed", 0...9_007_199_254_740_992, default: 1))
         profile = try keys.text("profile")
         let start = try keys.number("start_at_s", 0...864_000, default: 0)
-        startAt = seconds(start)
-        endAt = try keys.optionalNumber("end_at_s", start...864_000).map(seconds)
+        startAt = ScenarioKeys.seconds(start)
+        endAt = try keys.optionalTime("end_at_s", start...864_000)
         initialStateOfCharge = .percent(try keys.number("initial_soc_percent", 0...100, default: 60))
         ambient = Celsius(try keys.number("ambient_c", -40...60, default: 25))
         cellCount = Int(try keys.number("cells_in_series", 80...400, default: 80))
-        var events: [Event] = []
-        for (index, node) in try keys.sequence("faults").enumerated() {
-            events.append(
-                try Self.event(node, path: "faults[\(index)]", file: file, cellCount: cellCount))
+        steps = []
+        try readAbout(&keys)
+        try readSteps(&keys)
+        for (index, node) in try keys.sequence("expect").enumerated() {
+            expectations.append(
+                try Expectation(node, path: "expect[\(index)]", file: file, steps: steps))
         }
         try keys.finish()
-        // Stable by hand: events of one instant keep the order of the file.
-        faults = events.enumerated().sorted { a, b in
-            a.element.at == b.element.at ? a.offset < b.offset : a.element.at < b.element.at
-        }.map(\.element)
+        try check(keys)
     }
 
-    private static func event(
-        _ node: ConfigNode, path: String, file: String, cellCount: Int
-    ) throws(ConfigError) -> Event {
-        var keys = try ScenarioKeys(node, path: path, file: file)
-        let at = seconds(try keys.requiredNumber("at_s", 0...864_000))
-        let unit = try keys.text("unit")
-        guard let name = try keys.text("fault") else { throw keys.error("fault", "is missing") }
-        let fault: Fault
-        do throws(Fault.ParseError) {
-            fault = try Fault(name: name, parameters: try keys.rest(), cellCount: cellCount)
-        } catch {
-            throw keys.error("fault", "\(error)")
+    private mutating func readAbout(_ keys: inout ScenarioKeys) throws(ConfigError) {
+        why = try keys.text("why") ?? ""
+        for (row, position) in try keys.words("catalogue") {
+            guard let head = row.first, head.isLetter, row.dropFirst().count == 2,
+                row.dropFirst().allSatisfy(\.isNumber)
+            else { throw keys.error("catalogue", "'\(row)' is no row, such as C01", at: position) }
+            catalogue.append(row)
         }
-        guard fault.kind.concernsUnit == (unit != nil) else {
-            throw keys.error("unit", fault.kind.concernsUnit ? "is missing" : "\(name) concerns no unit")
+        for (word, position) in try keys.words("tiers") {
+            let tier = try keys.value(word, Tier.self, "tiers", position)
+            if !tiers.contains(tier) { tiers.append(tier) }
         }
-        return Event(at: at, unit: unit, fault: fault)
+        site = try keys.text("site")
+        duration = try keys.optionalTime("duration_s", 0.1...864_000)
+        start = try keys.choice("start", Start.self) ?? .inService
+        refusal = try keys.text("refused")
+    }
+
+    private mutating func readSteps(_ keys: inout ScenarioKeys) throws(ConfigError) {
+        var found: [Step] = []
+        for list in ["faults", "steps"] {
+            for (index, node) in try keys.sequence(list).enumerated() {
+                let new = try Step.all(
+                    node, path: "\(list)[\(index)]", file: keys.file, cellCount: cellCount)
+                if let name = new.first?.name, found.contains(where: { $0.name == name }) {
+                    throw keys.error("\(list)[\(index)].name", "'\(name)' is there twice", at: node.position)
+                }
+                let isFault = new.allSatisfy { if case .fault = $0.action { true } else { false } }
+                guard list == "steps" || isFault else {
+                    throw keys.error("faults[\(index)].fault", "is missing", at: node.position)
+                }
+                found += new
+            }
+        }
+        steps = Self.ordered(found)
+    }
+
+    /// What only the whole can tell.
+    private func check(_ keys: ScenarioKeys) throws(ConfigError) {
+        guard !tiers.isEmpty else {
+            if let key = ["why": !why.isEmpty, "expect": !expectations.isEmpty].first(where: \.value)?.key {
+                throw keys.error("tiers", "is missing, and \(key) is there")
+            }
+            return
+        }
+        if why.isEmpty { throw keys.error("why", "is missing: a sentence why the scenario exists") }
+        if site == nil { throw keys.error("site", "is missing") }
+        for step in steps {
+            switch step.action {
+            case .run where tiers != [.rig]: throw keys.error("tiers", "a step 'run' is for the rig alone")
+            case .command(let command) where command.isVirtualOnly && tiers != [.virtual]:
+                throw keys.error("tiers", "'\(command.arguments[0])' is for the virtual tier alone")
+            case .daemon(_, let program) where program != .ballastd && tiers.contains(.virtual):
+                throw keys.error("tiers", "the virtual tier has no \(program.rawValue)")
+            case .fault, .clear, .frequency, .command, .daemon, .run: break
+            }
+        }
+        if let last = steps.last, let duration, last.at > duration {
+            throw keys.error("duration_s", "ends before the step at \(Figure.text(last.at.seconds)) s")
+        }
+        for (index, expectation) in expectations.enumerated() where expectation.end > length {
+            throw keys.error(
+                "expect[\(index)]", "looks beyond the end, \(Figure.text(length.seconds)) s")
+        }
+    }
+
+    /// How long it runs from its start.
+    public var length: Duration {
+        if let duration { return duration }
+        let played = endAt.map { $0 - startAt } ?? .zero
+        let bounds = expectations.map(\.end) + steps.map { $0.at + .seconds(5) }
+        return bounds.reduce(max(played, .seconds(1))) { max($0, $1) }
     }
 }
 
-private func seconds(_ number: Double) -> Duration { .microseconds(Int64((number * 1e6).rounded())) }
-
-/// Takes the keys of one mapping by name and refuses what is left over.
-private struct ScenarioKeys {
-    private var left: [ConfigEntry]
-    private let node: ConfigNode
-    private let path: String
-    private let file: String
-
-    init(_ node: ConfigNode, path: String, file: String) throws(ConfigError) {
-        guard case .mapping(let entries) = node.content else {
-            throw ConfigError(file: file, position: node.position, key: path, message: "must be a mapping")
-        }
-        left = entries
-        self.node = node
-        self.path = path
-        self.file = file
-    }
-
-    func error(_ key: String, _ message: String, at position: ConfigPosition? = nil) -> ConfigError {
-        ConfigError(
-            file: file, position: position ?? node.position, key: path.isEmpty ? key : path + "." + key,
-            message: message)
-    }
-
-    private mutating func take(_ key: String) -> ConfigNode? {
-        guard let index = left.firstIndex(where: { $0.key == key }) else { return nil }
-        return left.remove(at: index).value
-    }
-
-    mutating func text(_ key: String) throws(ConfigError) -> String? {
-        guard let value = take(key) else { return nil }
-        guard case .scalar(let text, _) = value.content, !text.isEmpty else {
-            throw error(key, "must be a text", at: value.position)
-        }
-        return text
-    }
-
-    mutating func optionalNumber(
-        _ key: String, _ range: ClosedRange<Double>
-    ) throws(ConfigError) -> Double? {
-        guard let value = take(key) else { return nil }
-        guard case .scalar(let text, isQuoted: false) = value.content, let number = Double(text),
-            range.contains(number)
-        else {
-            throw error(
-                key, "must be a number in \(range.lowerBound) … \(range.upperBound)", at: value.position)
-        }
-        return number
-    }
-
-    mutating func number(
-        _ key: String, _ range: ClosedRange<Double>, default fallback: Double
-    ) throws(ConfigError) -> Double {
-        try optionalNumber(key, range) ?? fallback
-    }
-
-    mutating func requiredNumber(_ key: String, _ range: ClosedRange<Double>) throws(ConfigError) -> Double {
-        guard let number = try optionalNumber(key, range) else { throw error(key, "is missing") }
-        return number
-    }
-
-    mutating func sequence(_ key: String) throws(ConfigError) -> [ConfigNode] {
-        guard let value = take(key) else { return [] }
-        guard case .sequence(let nodes) = value.content else {
-            throw error(key, "must be a list", at: value.position)
-        }
-        return nodes
-    }
-
-    /// Everything not taken yet, as parameters of a fault.
-    mutating func rest() throws(Fault.ParseError) -> [Fault.Parameter] {
-        var parameters: [Fault.Parameter] = []
-        for entry in left {
-            guard case .scalar(let text, _) = entry.value.content else {
-                throw .badValue(key: entry.key, value: "a list or mapping", allowed: "a single value")
+extension Scenario {
+    /// Every unit that a step or an expectation names.
+    var unitNames: [String] {
+        steps.compactMap { step in
+            switch step.action {
+            case .fault(_, let unit), .clear(_, let unit): unit
+            case .command(let command): command.unit
+            case .frequency, .daemon, .run: nil
             }
-            parameters.append(Fault.Parameter(key: entry.key, value: text))
-        }
-        left = []
-        return parameters
-    }
-
-    func finish() throws(ConfigError) {
-        if let first = left.first { throw error(first.key, "is no key here", at: first.keyPosition) }
+        } + expectations.compactMap(\.unit)
     }
 }

@@ -13,6 +13,7 @@ public struct SimulatedUnit: Sendable {
     public private(set) var contactors: ContactorModel?
     /// In the order in which they came; at most one of each kind.
     public private(set) var faults: [Fault] = []
+    private var untilForeignWrite = Duration.zero
 
     /// - Parameter module: where it drives a main contactor, the unit has contactors of its own.
     public init(
@@ -43,25 +44,29 @@ public struct SimulatedUnit: Sendable {
     private mutating func apply() {
         battery.heating = nil
         battery.forcedVoltage = nil
+        battery.forcedTemperature = nil
+        battery.forcedCharge = nil
+        management.forcedLimits = nil
+        management.forcedChargeVoltage = nil
         var cutWire: DigitalInputConfig.Name?
         for fault in faults {
             switch fault {
             case .cellOverheat(let cell, let rate): battery.heating = (cell, rate)
             case .cellOvervoltage(let cell, let voltage), .cellUndervoltage(let cell, let voltage):
                 battery.forcedVoltage = (cell, voltage)
-            case .bmsAlarm, .bmsSilence, .bmsGarbage, .bmsFrozen, .bmsStuck, .bmsJitter, .bmsShortFrames,
-                .bmsBadChecksum, .bmsBusOff, .inverterFault, .inverterSilence, .inverterKeepsPower,
-                .inverterSlow, .inverterRefuses, .inverterHalfAnswers, .inverterWrongUnit, .inverterScale,
-                .inverterStuck, .inverterDisobeys, .inverterReboot, .meterSilence, .pmuSilence,
-                .emergencyStop, .smoke, .gas, .door, .contactorWeld, .contactorRefuses, .ioSilence:
-                break
+            case .cellTemperature(let cell, let temperature): battery.forcedTemperature = (cell, temperature)
+            case .bmsCharge(let charge): battery.forcedCharge = charge
+            case .bmsLimits(let charge, let discharge): management.forcedLimits = (charge, discharge)
+            case .bmsChargeVoltage(let voltage): management.forcedChargeVoltage = voltage
             case .wireBreak(let input): cutWire = input
+            case _: break
             }
         }
         management.isSystemErrorForced = has(.bmsAlarm)
         inverter.isFaultForced = has(.inverterFault)
         inverter.stubbornPower =
             has(.inverterDisobeys) ? inverter.stubbornPower ?? inverter.activePower : nil
+        inverter.isReversed = has(.inverterReversed)
         inverter.isDown = has(.inverterReboot)
         inverter.isReversionBroken = has(.inverterKeepsPower)
         module?.cutWire = cutWire
@@ -73,11 +78,25 @@ public struct SimulatedUnit: Sendable {
 
     public mutating func advance(by step: Duration) {
         management.watch(&battery)
+        writeAsForeigner(after: step)
         module?.advance(by: step)
         let charging = advanceContactors(by: step)
         inverter.advance(
             by: step, isBatteryConnected: isBatteryConnected, waitsForBattery: contactors != nil)
         battery.advance(power: isBatteryConnected ? inverter.dcPower : charging, by: step)
+    }
+
+    private mutating func writeAsForeigner(after step: Duration) {
+        guard
+            case .inverterForeignWrites(let power)? = faults.first(where: {
+                $0.kind == .inverterForeignWrites
+            })
+        else { return untilForeignWrite = .zero }
+        untilForeignWrite -= step
+        guard untilForeignWrite <= .zero else { return }
+        untilForeignWrite = .seconds(1)
+        inverter.setpoint.write(power)
+        inverter.setpoint.enable()
     }
 
     /// Whether current can flow between battery and inverter.
@@ -103,6 +122,8 @@ public struct SimulatedUnit: Sendable {
             case .smoke: has(.smoke)
             case .gas: has(.gas)
             case .door: has(.door)
+            // It opens by a cut wire.
+            case .breaker: false
             case .mainContactor: contactors?.isMainClosed ?? battery.isContactorClosed
             case .prechargeContactor: contactors?.isPrechargeClosed ?? false
             }
@@ -122,8 +143,10 @@ public struct SimulatedSite: Sendable {
     public private(set) var scenarioTime: Duration?
     /// Stands in for the profile while it is set.
     public var frequencyOverride: Hertz?
-    public var isMeterSilent = false
-    public var isPhasorSilent = false
+    /// Faults that concern no unit; at most one of each kind.
+    public private(set) var faults: [Fault] = []
+    /// What the meter showed when it froze.
+    private var frozen: MeterView?
     private var nextEvent = 0
 
     /// A fault names a unit that the site does not have.
@@ -152,10 +175,8 @@ public struct SimulatedSite: Sendable {
     public init(
         units: [SimulatedUnit], scenario: Scenario, profile: FrequencyProfile
     ) throws(UnknownUnit) {
-        for event in scenario.faults {
-            if let unit = event.unit, !units.contains(where: { $0.id == unit }) {
-                throw UnknownUnit(id: unit)
-            }
+        for unit in scenario.unitNames where !units.contains(where: { $0.id == unit }) {
+            throw UnknownUnit(id: unit)
         }
         self.units = units
         self.scenario = scenario
@@ -178,6 +199,12 @@ public struct SimulatedSite: Sendable {
     /// At the point of connection; positive = the site injects. The site has no other load.
     public var meterPower: Watts { units.reduce(.zero) { $0 + $1.inverter.activePower } }
 
+    /// Whether something is wrong that concerns no unit.
+    public var hasFault: Bool { !faults.isEmpty }
+    public var isMeterSilent: Bool { has(.meterSilence) }
+    public var isPhasorSilent: Bool { has(.pmuSilence) }
+    private func has(_ kind: Fault.Kind) -> Bool { faults.contains { $0.kind == kind } }
+
     public func index(of unit: String) -> Int? { units.firstIndex { $0.id == unit } }
 
     public mutating func advance(by step: Duration) {
@@ -190,25 +217,77 @@ public struct SimulatedSite: Sendable {
     }
 
     private mutating func playEvents(until now: Duration) {
-        while nextEvent < scenario.faults.count, scenario.faults[nextEvent].at <= now {
-            let event = scenario.faults[nextEvent]
+        while nextEvent < scenario.steps.count, scenario.steps[nextEvent].at <= now {
+            let step = scenario.steps[nextEvent]
             nextEvent += 1
-            add(event.fault, unit: event.unit.flatMap { index(of: $0) })
+            switch step.action {
+            case .fault(let fault, let unit): add(fault, unit: unit.flatMap { index(of: $0) })
+            case .clear(let kind, let unit): clear(kind, unit: unit.flatMap { index(of: $0) })
+            case .frequency(let frequency): frequencyOverride = frequency
+            // The runner's part.
+            case .command, .daemon, .run: break
+            }
         }
     }
 
     /// - Parameter unit: index of the unit; a fault that concerns a unit does nothing without one.
     public mutating func add(_ fault: Fault, unit: Int?) {
-        if fault == .meterSilence { isMeterSilent = true }
-        if fault == .pmuSilence { isPhasorSilent = true }
-        guard fault.kind.concernsUnit, let unit else { return }
-        units[unit].add(fault)
+        guard fault.kind.concernsUnit else {
+            if fault == .meterFrozen, frozen == nil { frozen = meter }
+            faults.removeAll { $0.kind == fault.kind }
+            faults.append(fault)
+            return applyGrid()
+        }
+        if let unit { units[unit].add(fault) }
     }
 
     public mutating func clear(_ kind: Fault.Kind, unit: Int?) {
-        if kind == .meterSilence { isMeterSilent = false }
-        if kind == .pmuSilence { isPhasorSilent = false }
-        guard kind.concernsUnit, let unit else { return }
-        units[unit].clear(kind)
+        guard kind.concernsUnit else {
+            faults.removeAll { $0.kind == kind }
+            if kind == .meterFrozen { frozen = nil }
+            return applyGrid()
+        }
+        if let unit { units[unit].clear(kind) }
+    }
+
+    private mutating func applyGrid() {
+        for index in units.indices { units[index].inverter.isGridLost = has(.gridLoss) }
+    }
+
+    // MARK: What is measured
+
+    /// What the grid meter shows.
+    public struct MeterView: Sendable, Equatable {
+        public var frequency: Hertz
+        public var power: Watts
+        /// Share of nominal.
+        public var voltage: Fraction
+        /// It shows "not a number".
+        public var isBlind: Bool
+    }
+
+    public var meter: MeterView {
+        if let frozen { return frozen }
+        let isLost = has(.gridLoss)
+        var view = MeterView(
+            frequency: isLost ? .zero : frequency, power: meterPower, voltage: isLost ? .zero : Fraction(1),
+            isBlind: has(.meterNotAvailable))
+        for fault in faults {
+            switch fault {
+            case .meterOffset(let offset): view.frequency += offset
+            case .meterReversed: view.power = -view.power
+            case .meterOutlier(let value) where time.nanoseconds % 1_000_000_000 < 30_000_000:
+                view.frequency = value
+            case _: break
+            }
+        }
+        return view
+    }
+
+    /// What a PMU shows.
+    public var phasorFrequency: Hertz {
+        if has(.gridLoss) { return .zero }
+        for case .pmuOffset(let offset) in faults { return frequency + offset }
+        return frequency
     }
 }

@@ -11,9 +11,11 @@ struct BallastSim: ParsableCommand {
             scenario file.
             """,
         subcommands: [
-            PlantCommand.self, AskCommand.self, RecordCommand.self, PollCommand.self, DecodeCommand.self,
+            PlantCommand.self, AskCommand.self, RecordCommand.self, PollCommand.self, LineCommand.self,
+            DecodeCommand.self,
             DemoCommand.self,
             ConformanceCommand.self,
-            ReplayFrequencyCommand.self, CycleCommand.self, ExchangeCommand.self,
+            ReplayFrequencyCommand.self, RunCommand.self, RandomCommand.self, CycleCommand.self,
+            ExchangeCommand.self,
         ])
 }

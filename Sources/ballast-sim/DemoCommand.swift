@@ -15,17 +15,13 @@ struct DemoCommand: ParsableCommand {
         String
     @Option(help: "The site's configuration.") var site: String
     @Option(help: "The scenario; its last fault must trip a unit.") var scenario: String
-    @Option(help: "The aggregator's configuration.") var aggregator: String
-    @Option(help: "The link's configuration.") var link: String
     @Option(help: "Folder for logs, state and records.") var records: String
-    @Option(help: "The port on which the aggregator listens.") var aggregatorPort: UInt16 = 15080
 
     func run() throws {
-        var demo = try Demo(
+        let demo = try Demo(
             Demo.Options(
                 programs: absolute(programs), site: absolute(site), scenario: absolute(scenario),
-                aggregator: absolute(aggregator), link: absolute(link), records: absolute(records),
-                aggregatorPort: aggregatorPort))
+                records: absolute(records)))
         switch try demo.run() {
         case .passed: return
         case .failed: throw ExitCode(1)

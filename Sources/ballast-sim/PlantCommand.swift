@@ -30,6 +30,12 @@ struct PlantCommand: ParsableCommand {
     @Flag(help: "The BMS speaks even while nobody sends it what it wants to hear.")
     var bmsFreeRunning = false
 
+    @Flag(
+        name: .customLong("without-704"),
+        help:
+            "Inverters offer no SunSpec 704: setpoints go by the rates of 124, as on devices of before 2018.")
+    var without704 = false
+
     @Flag(help: "Begin the scenario at once.")
     var start = false
 
@@ -37,6 +43,7 @@ struct PlantCommand: ParsableCommand {
         var options = Simulator.Options()
         options.speech = bmsFreeRunning ? .always : .whileKeptAlive
         options.controlSocket = control
+        options.hidesSetpointModel = without704
         for peer in canPeers {
             let names = peer.split(separator: "=").map(String.init)
             guard names.count == 2 else { throw ValidationError("--can-peer '\(peer)' is not IF=IF2") }

@@ -224,3 +224,51 @@ import YAMLText
         #expect(kinds == [.data, .error])
     }
 }
+
+/// What the battery of the built-in decoder says when something is wrong with it.
+@Suite struct BatteryLiesTests {
+    static func frames(_ faults: [Fault], periods: Int = 1) -> [CANFrame] {
+        var unit = simulatedUnit()
+        for fault in faults { unit.add(fault) }
+        var voice = BMSVoice(
+            BMSFrames(packVoltageResolution: Volts(0.01)), period: .milliseconds(200), seed: 1)
+        var frames: [CANFrame] = []
+        for period in 0..<periods {
+            frames = voice.frames(unit, at: MonotonicTime(nanoseconds: 200_000_000 * Int64(period + 1)))
+        }
+        return frames
+    }
+
+    /// Limits of charge and discharge in 0x351, tenths of an ampere.
+    static func limits(_ frames: [CANFrame]) -> [[Int]] {
+        frames.filter { $0.identifier == 0x351 }.map { frame in
+            [2, 4].map { Int(Int16(truncatingIfNeeded: Int(frame.data[$0]) | Int(frame.data[$0 + 1]) << 8)) }
+        }
+    }
+
+    @Test func `limits stand as the fault says, negative ones too, and flap every other period`() {
+        #expect(Self.limits(Self.frames([])) == [[4883, 4883]])
+        let forced = Fault.bmsLimits(charge: Amperes(-5), discharge: Amperes(100))
+        #expect(Self.limits(Self.frames([forced])) == [[-50, 1000]])
+        #expect(Self.limits(Self.frames([.bmsLimitsFlap], periods: 1)) == [[0, 0]])
+        #expect(Self.limits(Self.frames([.bmsLimitsFlap], periods: 2)) == [[4883, 4883]])
+    }
+
+    @Test func `somebody else speaks after the battery, and says that full power is allowed`() {
+        let zero = Fault.bmsLimits(charge: Amperes(0), discharge: Amperes(0))
+        let limits = Self.limits(Self.frames([zero, .bmsSecondSender]))
+        #expect(limits.count == 2)
+        #expect(limits.first == [0, 0])
+        #expect((limits.last?.min() ?? 0) > 1_000)
+    }
+
+    @Test func `a battery without values sends all its frames with every byte 0xFF`() {
+        let frames = Self.frames([.bmsNotAvailable])
+        #expect(frames.map(\.identifier) == Self.frames([]).map(\.identifier))
+        for frame in frames { for index in 0..<frame.length { #expect(frame.data[index] == 0xFF) } }
+    }
+
+    @Test func `a flood fills the bus with frames of nobody`() {
+        #expect(Self.frames([.bmsFlood]).filter { $0.identifier == 0x7EF }.count == 40)
+    }
+}

@@ -1,3 +1,4 @@
+import BatteryProfiles
 import Quantities
 import Testing
 
@@ -26,7 +27,7 @@ func simulatedUnit(_ power: Watts = .kilowatts(100)) -> SimulatedUnit {
             if image[position] == 704 { #expect(position == Self.base) }
             position += 2 + Int(image[position + 1])
         }
-        #expect(models == [1, 103, 120, 701, 702, 704, 713, 121, 122, 123, 124, 703, 802])
+        #expect(models == [1, 103, 120, 701, 702, 704, 713, 121, 122, 123, 124, 703, 715, 802])
         #expect(position == image.count - 2, "nothing after the end model")
         #expect(image.count <= 1_000)
     }
@@ -80,7 +81,8 @@ func simulatedUnit(_ power: Watts = .kilowatts(100)) -> SimulatedUnit {
 @Suite struct BMSFramesTests {
     static func bytes(_ identifier: UInt32, _ unit: SimulatedUnit, per resolution: Double = 0.01) -> [UInt8]?
     {
-        let frames = BMSFrames(packVoltageResolution: Volts(resolution)).all(unit)
+        let frames = BMSFrames(packVoltageResolution: Volts(resolution)).all(
+            BatterySample(unit, noise: .zero))
         guard let frame = frames.first(where: { $0.identifier == identifier }) else { return nil }
         return (0..<frame.length).map { frame.data[$0] }
     }

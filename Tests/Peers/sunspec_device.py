@@ -7,11 +7,13 @@ It prints `READY <port or tty>` and then obeys lines on standard input, one answ
 
     get UNIT MODEL POINT            the point's raw number (POINT may be an offset; with model 0 an address)
     set UNIT MODEL POINT NUMBER
-    mode normal | silent UNIT | late MS COUNT | garbage COUNT | short COUNT | trickle
+    mode normal | silent UNIT | late MS COUNT | garbage COUNT | short COUNT
+    mode trickle [MS]               a byte each MS milliseconds [50]
     mode unit | function | length | transaction | checksum COUNT
                                     the answer says something else there, with a fitting checksum but for the last
     mode close COUNT                TCP only: half an answer, then the end; `reset COUNT`: a reset instead
     requests                        the functions asked for since the last time
+    refuse UNIT MODEL POINT CODE    refuse writes of that point
     exception UNIT CODE             refuse everything with this code; 0 ends it
     down | up                       TCP: close everything and stop listening; listen again. RTU with --link: the tty
                                     goes away as an unplugged adapter's does; it comes back under another name, to which
@@ -49,7 +51,12 @@ VALUES = {
     1: {"Mn": "Ballast Test", "Md": "Pymodbus PCS", "SN": "4711", "Vr": "1.0"},
     103: {"W": -1234, "W_SF": 1, "Hz": 4998, "Hz_SF": -2, "VAr": 50, "VAr_SF": 1, "PhVphA": 2301, "V_SF": -1,
           "DCV": 7650, "DCV_SF": -1, "St": 4, "Evt1": 0},
+    113: {"W": 0, "Hz": 0x4247F5C3, "PhVphA": 0x43660000, "DCV": 0x443F4000, "St": 4, "Evt1": 0},
     120: {"DERTyp": 82, "WRtg": 5000, "WRtg_SF": 1},
+    121: {"WMax": 4000, "WMax_SF": 1},
+    123: {"Conn": 1, "Conn_WinTms": 0, "Conn_RvrtTms": 0, "WMaxLimPct": 1000, "WMaxLimPct_WinTms": 0,
+          "WMaxLimPct_RvrtTms": 3600, "WMaxLimPct_RmpTms": 0, "WMaxLim_Ena": 0, "OutPFSet": 1000, "OutPFSet_Ena": 0,
+          "VArPct_Ena": 0, "WMaxLimPct_SF": -1 & 0xFFFF, "OutPFSet_SF": -3 & 0xFFFF},
     124: {"WChaMax": 5000, "WChaMax_SF": 1, "WChaGra": 100, "WDisChaGra": 100, "WChaDisChaGra_SF": 0, "StorCtl_Mod": 0,
           "OutWRte": 10000, "InWRte": 10000, "InOutWRte_WinTms": 0, "InOutWRte_RvrtTms": 0, "InOutWRte_RmpTms": 0,
           "InOutWRte_SF": -2 & 0xFFFF, "ChaSt": 6},
@@ -63,6 +70,9 @@ VALUES = {
           "PFWAbsEna": 0, "PFWAbsEnaRvrt": 0, "PFWAbsRvrtTms": 0, "PFWAbsRvrtRem": 0, "PF_SF": -2 & 0xFFFF,
           "VarSetEna": 0, "VarSetMod": 0, "VarSetPri": 0, "VarSet": 0, "VarSetRvrt": 0, "VarSetPct": 0,
           "VarSetPctRvrt": 0, "VarSetEnaRvrt": 0, "VarSetRvrtTms": 0, "VarSetRvrtRem": 0, "VarSet_SF": 0},
+    715: {"LocRemCtl": 0, "DERHb": 0, "ControllerHb": 0, "AlarmReset": 0, "OpCtl": 1},
+    802: {"AHRtg": 100, "WHRtg": 100, "WChaRteMax": 100, "WDisChaRteMax": 100, "SoC": 50, "LocRemCtl": 0, "Hb": 0,
+          "CtrlHb": 0, "AlmRst": 0, "Typ": 4, "State": 3, "V": 700, "A": 0, "W": 0, "SetOp": 1, "SetInvState": 3},
     714: {"PrtAlrms": 0, "NPrt": 1, "DCA": 100, "DCW": 800, "DCA_SF": -1, "DCV_SF": -1, "DCW_SF": 0},
     713: {"WHRtg": 10000, "WHAvail": 5000, "SoC": 500, "SoH": 990, "Sta": 0, "WH_SF": 1, "Pct_SF": -1},
 }
@@ -104,6 +114,7 @@ class Device:
         # The register after the end mark is not served, as by some devices.
         self.memory += [0xFFFF]
         self.exception, self.deadline = 0, None
+        self.refused = {}
 
     def place(self, model, point):
         if model == 0:
@@ -176,6 +187,9 @@ class Device:
         self.run_timer()
         offset = address - self.base
         if new is not None:
+            for place in range(offset, offset + count):
+                if place in self.refused:
+                    return ExcCodes(self.refused[place])
             self.memory[offset:offset + count] = list(new)
             self.written(address, count)
         current[address - start:address - start + count] = self.memory[offset:offset + count]
@@ -228,7 +242,7 @@ class Relay:
             return
         if self.kind == "trickle":
             for index in range(len(data)):
-                asyncio.get_running_loop().call_later(0.05 * index, send, data[index:index + 1])
+                asyncio.get_running_loop().call_later(self.late * index, send, data[index:index + 1])
             return
         if self.kind and self.count > 0:
             self.count -= 1
@@ -346,6 +360,9 @@ async def obey(line, devices, relay, front):
     if word == "set":
         for device in chosen:
             device.set(int(rest[1]), rest[2], int(rest[3]))
+    elif word == "refuse":
+        for device in chosen:
+            device.refused[device.place(int(rest[1]), rest[2])[0]] = int(rest[3])
     elif word == "requests":
         functions, relay.functions = relay.functions, []
         return " ".join(map(str, functions))
@@ -363,6 +380,8 @@ async def obey(line, devices, relay, front):
             relay.silent.add(int(rest[1]))
         elif rest[0] == "late":
             relay.kind, relay.late, relay.count = "late", int(rest[1]) / 1000, int(rest[2])
+        elif rest[0] == "trickle":
+            relay.kind, relay.late = "trickle", int(rest[1]) / 1000 if len(rest) > 1 else 0.05
         else:
             relay.kind, relay.count = rest[0], int(rest[1]) if len(rest) > 1 else 1
     return "ok"

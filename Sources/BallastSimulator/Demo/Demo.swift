@@ -6,32 +6,22 @@ import Scenario
 import SiteConfig
 
 /// The demonstration: every process of a site, a measured frequency event, a fault, and what the operator
-/// sees.
+/// sees. It is a run of tier host that somebody looks on at.
 public struct Demo {
     public struct Options: Sendable {
         /// Folder with the five programs.
         public var programs: String
         public var site: String
         public var scenario: String
-        public var aggregator: String
-        public var link: String
         /// Folder for logs, state and records; made anew.
         public var records: String
-        /// Where the aggregator listens.
-        public var aggregatorPort: UInt16
 
-        public init(
-            programs: String, site: String, scenario: String, aggregator: String, link: String,
-            records: String,
-            aggregatorPort: UInt16
-        ) {
+        /// - Parameters: absolute paths.
+        public init(programs: String, site: String, scenario: String, records: String) {
             self.programs = programs
             self.site = site
             self.scenario = scenario
-            self.aggregator = aggregator
-            self.link = link
             self.records = records
-            self.aggregatorPort = aggregatorPort
         }
     }
 
@@ -50,10 +40,8 @@ public struct Demo {
 
     private let options: Options
     private let files: SimulationFiles
-    private let signals = SignalInbox()
-    private let view: DemoView
-    private var children: [ChildProcess] = []
-    private var observation: DemoObservation
+    private let faultAt: Duration
+    private let onlooker: Onlooker
 
     public init(_ options: Options) throws(Failure) {
         self.options = options
@@ -62,149 +50,98 @@ public struct Demo {
         } catch {
             throw Failure(description: "\(error)")
         }
-        guard let fault = files.scenario.faults.first, let victim = fault.unit else {
+        guard let fault = files.scenario.faults.last, let victim = fault.unit else {
             throw Failure(description: "\(options.scenario): a demonstration needs a fault of a unit")
         }
-        view = DemoView()
-        observation = DemoObservation(site: files.site, victim: victim, nadir: files.nadir)
+        faultAt = fault.at
+        onlooker = Onlooker(
+            DemoObservation(site: files.site, victim: victim, nadir: files.nadir), faultAt: fault.at)
     }
 
     /// Plays it all. Whatever happens, no process stays behind.
-    public mutating func run() throws(Failure) -> Outcome {
+    public func run() throws(Failure) -> Outcome {
         do {
-            try startAll()
-            guard try watch("entering service", for: .seconds(30), until: { $0.allRun }) else {
-                return .interrupted
-            }
-            try ask("start")
-            let end = MonotonicTime.now() + files.playTime
-            let faultAt = files.scenario.faults.map(\.at).max() ?? .zero
-            guard try watch("measured event", for: faultAt, until: { _ in false }) else {
-                return .interrupted
-            }
-            guard try watch("one cell overheats", for: .seconds(30), until: { $0.tripped != nil }) else {
-                return .interrupted
-            }
-            let rest = max(.seconds(8), end - .now())
-            guard try watch("after the trip", for: rest, until: { _ in false }) else {
-                return .interrupted
-            }
-            try collect()
+            let folder = try SiteFolder(at: options.records, site: options.site, config: files.site)
+            let site = try HostSite(
+                folder, programs: options.programs, scenario: options.scenario, site: files.site.siteID)
+            var scenario = files.scenario
+            // The whole part of the profile, and long enough to see the trip and what follows.
+            scenario.duration = max(files.playTime, faultAt + .seconds(20))
+            var run = LiveRun(scenario, on: site, config: files.site)
+            run.watch = onlooker.watch
+            run.lookBack = { try onlooker.lookBack(at: site, of: files.site.siteID) }
+            let history = try run.run(with: [.ballastAggregator, .ballastLink])
+            return onlooker.judge(history, run.exits, records: options.records)
+        } catch is LiveRun.Interruption {
+            onlooker.view.say("interrupted; every process has ended")
+            return .interrupted
         } catch {
             throw Failure(description: "\(error); see the logs in \(options.records)")
         }
-        endAll()
-        let verdicts = observation.verdicts
-        view.say(DemoText.summary(verdicts, records: options.records))
-        return verdicts.allSatisfy(\.isPassed) ? .passed : .failed
+    }
+}
+
+/// Looks on at the demonstration, and in the end at what is behind it: the plant and the aggregator.
+private final class Onlooker {
+    private static let interval = Duration.milliseconds(200)
+
+    let view = DemoView()
+    private let signals = SignalInbox()
+    private let faultAt: Duration
+    private var observation: DemoObservation
+    private var seenAt = MonotonicTime(nanoseconds: 0)
+    /// Since every unit ran.
+    private var began: MonotonicTime?
+
+    init(_ observation: DemoObservation, faultAt: Duration) {
+        self.observation = observation
+        self.faultAt = faultAt
     }
 
-    private mutating func startAll() throws {
-        try DurableFile.createDirectories(options.records + "/run")
-        try start(
-            "ballast-sim",
-            [
-                "plant", "--site", options.site, "--scenario", options.scenario,
-                "--control", "run/sim.sock",
-            ])
-        try waitForFile("run/sim.sock")
-        try start("ballast-aggregator", ["--config", options.aggregator])
-        try start("ballastd", ["--config", options.site])
-        try waitForFile("run/control.sock")
-        try start("ballast-link", ["--config", options.link])
-    }
-
-    private mutating func start(_ name: String, _ arguments: [String]) throws {
-        children.append(
-            try ChildProcess(
-                name, [options.programs + "/" + name] + arguments, output: "\(options.records)/\(name).log",
-                folder: options.records))
-    }
-
-    private func waitForFile(_ name: String) throws {
-        let deadline = MonotonicTime.now() + .seconds(10)
-        while access(options.records + "/" + name, F_OK) != 0 {
-            try checkChildren()
-            guard MonotonicTime.now() < deadline else {
-                throw Failure(description: "\(name) did not appear within 10 s")
-            }
-            (MonotonicTime.now() + .milliseconds(20)).sleep()
-        }
-    }
-
-    private func checkChildren() throws {
-        for child in children {
-            if let status = child.exitStatus() {
-                throw Failure(description: "\(child.name) ended with \(status)")
-            }
-        }
-    }
-
-    /// Looks at the site each half second.
-    ///
     /// - Returns: `false` where somebody wants us to end.
-    private mutating func watch(
-        _ phase: String, for limit: Duration, until isDone: (DemoObservation) -> Bool
-    ) throws -> Bool {
-        let begun = MonotonicTime.now()
-        while MonotonicTime.now() - begun < limit {
-            if signals.wait(timeout: .milliseconds(200)) != nil {
-                endAll()
-                view.say("interrupted; every process has ended")
-                return false
-            }
-            try checkChildren()
-            // A daemon that is only just starting gives no answer yet; its end would have been seen above.
-            guard let status = try? ControlClient.ask(ControlRequest(.status), at: socket("control"))?.status
-            else {
-                continue
-            }
-            observation.see(status)
-            view.show(status, phase: phase)
-            if isDone(observation) { break }
-        }
+    func watch(_ status: SiteStatus?) -> Bool {
+        let now = MonotonicTime.now()
+        guard now - seenAt >= Self.interval else { return true }
+        seenAt = now
+        if signals.wait(timeout: .zero) != nil { return false }
+        guard let status else { return true }
+        observation.see(status)
+        if began == nil, observation.allRun { began = now }
+        view.show(status, phase: phase(at: now))
         return true
     }
 
-    private func socket(_ name: String) -> String { "\(options.records)/run/\(name).sock" }
+    private func phase(at now: MonotonicTime) -> String {
+        guard let began else { return "entering service" }
+        if observation.tripped != nil { return "after the trip" }
+        return now - began < faultAt ? "measured event" : "one cell overheats"
+    }
 
-    @discardableResult
-    private func ask(_ command: String) throws -> String { try LineClient.ask(command, at: socket("sim")) }
-
-    /// Looks where the daemon does not: at the plant, the log and the aggregator.
-    private mutating func collect() throws {
-        let truth = JSONLine.decode(Truth.self, from: Array(try ask("truth").utf8))
+    func lookBack(at site: HostSite, of id: String) throws {
+        let truth = JSONLine.decode(
+            LiveTruth.self, from: Array(try LineClient.ask("truth", at: site.plantSocket).utf8))
         observation.victimTruePower = truth?.units.first { $0.id == observation.victim }.map {
             $0.power_w / 1_000
         }
-        let log = try DurableFile.read(options.records + "/ballastd.log", limit: 16 << 20) ?? []
-        observation.isTripLogged = String(decoding: log, as: UTF8.self).split(separator: "\n").contains {
-            $0.contains("BALLAST_EVENT=trip") && $0.contains("BALLAST_UNIT=\(observation.victim)")
-                && $0.contains("BALLAST_INTERLOCK=cell_overtemperature_discharge")
-        }
-        let path = "/v1/sites/\(files.site.siteID)/state"
-        if let body = PlainHTTP.get(port: options.aggregatorPort, path: path),
+        let path = "/v1/sites/\(id)/state"
+        if let body = PlainHTTP.get(port: site.aggregatorPort, path: path),
             let state = JSONLine.decode(StoredState.self, from: Array(body.utf8))
         {
             observation.stored = (state.stored_through, body.contains("cell_overtemperature_discharge"))
         }
     }
 
-    /// The controller first, so that its last zero reaches the plant.
-    private mutating func endAll() {
-        for name in ["ballastd", "ballast-link", "ballast-aggregator", "ballast-sim"] {
-            guard let child = children.first(where: { $0.name == name }) else { continue }
-            observation.exits.append((name, Int(child.end(within: .seconds(15)))))
+    func judge(
+        _ history: RunHistory, _ exits: [(name: String, status: CInt)], records: String
+    ) -> Demo.Outcome {
+        observation.isTripLogged = history.events.contains {
+            $0.name == "trip" && $0.unit == observation.victim
+                && $0.cause == "cell_overtemperature_discharge"
         }
-        children = []
-    }
-
-    private struct Truth: Decodable {
-        struct Unit: Decodable {
-            var id: String
-            var power_w: Double
-        }
-        var units: [Unit]
+        observation.exits = exits.map { ($0.name, Int($0.status)) }
+        let verdicts = observation.verdicts
+        view.say(DemoText.summary(verdicts, records: records))
+        return verdicts.allSatisfy(\.isPassed) ? .passed : .failed
     }
 
     private struct StoredState: Decodable { var stored_through: Int }

@@ -44,6 +44,25 @@ final class ChildProcess {
 
     deinit { end(within: .seconds(5)) }
 
+    /// Whether it has not ended; one that stands still has not.
+    var isRunning: Bool { exitStatus() == nil }
+
+    func send(_ signal: CInt) {
+        if exitStatus() == nil { Glibc.kill(identifier, signal) }
+    }
+
+    /// Waits for its end.
+    ///
+    /// - Returns: as `exitStatus()`; `nil` where it still runs after `limit`.
+    func wait(within limit: Duration) -> CInt? {
+        let deadline = MonotonicTime.now() + limit
+        while MonotonicTime.now() < deadline {
+            if let status = exitStatus() { return status }
+            (MonotonicTime.now() + .milliseconds(5)).sleep()
+        }
+        return exitStatus()
+    }
+
     /// Exit status, or minus the signal's number; `nil` while it runs.
     func exitStatus() -> CInt? {
         if let status { return status }
@@ -61,11 +80,7 @@ final class ChildProcess {
     func end(within limit: Duration) -> CInt {
         if let status = exitStatus() { return status }
         kill(identifier, SIGTERM)
-        let deadline = MonotonicTime.now() + limit
-        while MonotonicTime.now() < deadline {
-            if let status = exitStatus() { return status }
-            (MonotonicTime.now() + .milliseconds(10)).sleep()
-        }
+        if let status = wait(within: limit) { return status }
         kill(identifier, SIGKILL)
         var raw: CInt = 0
         waitpid(identifier, &raw, 0)

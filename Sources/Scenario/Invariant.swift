@@ -1,0 +1,327 @@
+import Quantities
+
+/// What must hold in every run, whatever the scenario is about. I1–I7, I10 and I11 are numbered as in the
+/// list of the oracle's invariants; I8 and I9 concern signed commands, which there are none of yet. L1 and L2
+/// are the safety rules of a latched trip.
+public enum Invariant: String, Sendable, Equatable, CaseIterable {
+    case setpointWithinLimits = "I1"
+    case noPowerOnStaleEvidence = "I2"
+    case setpointsExpire = "I3"
+    case powerFollowsSign = "I4"
+    case contactorsNotOpenedUnderLoad = "I5"
+    case deadlines = "I6"
+    case telemetry = "I7"
+    case recovers = "I10"
+    case nothingBlocks = "I11"
+    case tripStaysUntilReset = "L1"
+    case trippedUnitIsAtZero = "L2"
+
+    public var title: String {
+        switch self {
+        case .setpointWithinLimits: "every written setpoint is inside what the battery allows"
+        case .noPowerOnStaleEvidence: "no setpoint but zero is written on stale evidence"
+        case .setpointsExpire: "every setpoint is refreshed, or expires in the device"
+        case .powerFollowsSign: "power flows the way it is asked to"
+        case .contactorsNotOpenedUnderLoad: "no contactor is opened under load before its time"
+        case .deadlines: "missed deadlines are few, and told"
+        case .telemetry: "acknowledged records have rising numbers, gaps are declared"
+        case .recovers: "a unit that is well comes back, or says what holds it"
+        case .nothingBlocks: "no call of a real-time thread blocks"
+        case .tripStaysUntilReset: "a trip ends by a reset alone; a restart is none"
+        case .trippedUnitIsAtZero: "a tripped unit gives no power"
+        }
+    }
+
+    /// Judges it over a whole run.
+    public func judged(on history: RunHistory) -> Judgement {
+        switch self {
+        case .setpointWithinLimits: history.judgeLimits()
+        case .noPowerOnStaleEvidence: history.judgeEvidence()
+        case .setpointsExpire: history.judgeExpiry()
+        case .powerFollowsSign: history.judgeSign()
+        case .contactorsNotOpenedUnderLoad: history.judgeContactors()
+        case .deadlines: history.judgeDeadlines()
+        case .telemetry: history.judgeTelemetry()
+        case .recovers: history.judgeRecovery()
+        case .nothingBlocks: history.judgeBlocking()
+        case .tripStaysUntilReset: history.judgeLatches()
+        case .trippedUnitIsAtZero: history.judgeTripped()
+        }
+    }
+}
+
+extension RunHistory {
+    private func failure(
+        _ unit: Int, _ time: Duration, _ text: String
+    ) -> Judgement {
+        .failed("\(units[unit].id) at \(Figure.text(time.seconds)) s: \(text)")
+    }
+
+    private func kilowatts(_ power: Watts) -> String { Figure.text(power.kilowatts) + " kW" }
+
+    /// The battery's own words, a little of rounding on the wire, and the time that a change needs to arrive:
+    /// what is written was allowed at some instant of the last `reaction`.
+    func judgeLimits() -> Judgement {
+        var isKnown = false
+        for unit in units.indices {
+            let room = Swift.max(Watts(50), units[unit].rating * 0.002)
+            var first = 0
+            for (index, sample) in samples.enumerated() {
+                guard let written = sample.units[unit].written else { continue }
+                while samples[first].time < sample.time - reaction { first += 1 }
+                let seen = samples[Swift.max(0, first - 1)...index].compactMap { $0.units[unit].allowed }
+                guard !seen.isEmpty else { continue }
+                isKnown = true
+                let low = seen.reduce(0) { Swift.min($0, $1.lowerBound) } - room.value
+                let high = seen.reduce(0) { Swift.max($0, $1.upperBound) } + room.value
+                if written.value < low || written.value > high {
+                    let limits = "\(kilowatts(Watts(low))) … \(kilowatts(Watts(high)))"
+                    return failure(
+                        unit, sample.time, "\(kilowatts(written)) is written, and \(limits) is allowed")
+                }
+                if written.magnitude > units[unit].rating * 1.001 {
+                    return failure(unit, sample.time, "\(kilowatts(written)) is beyond the rating")
+                }
+            }
+        }
+        return isKnown ? .passed : .notJudged("nobody tells what the battery allows")
+    }
+
+    func judgeEvidence() -> Judgement {
+        var isKnown = false
+        for sample in samples {
+            for unit in units.indices {
+                guard let written = sample.units[unit].written, let age = sample.units[unit].evidenceAge
+                else { continue }
+                isKnown = true
+                guard written != .zero, age > units[unit].evidenceBudget + reaction else { continue }
+                return failure(
+                    unit, sample.time,
+                    "\(kilowatts(written)) is written on evidence \(Figure.text(age.seconds)) s old")
+            }
+        }
+        return isKnown ? .passed : .notJudged("nobody tells how old the evidence is")
+    }
+
+    func judgeExpiry() -> Judgement {
+        var skipped: Set<Int> = []
+        for sample in samples {
+            for unit in units.indices where sample.units[unit].setpoint != .zero {
+                let seen = sample.units[unit]
+                if seen.isReversionBroken { skipped.insert(unit) }
+                guard !seen.isReversionBroken, !skipped.contains(unit) else { continue }
+                guard let age = seen.writtenAge else {
+                    return failure(unit, sample.time, "a setpoint stands that nobody wrote")
+                }
+                if !seen.isExpiring {
+                    return failure(unit, sample.time, "its setpoint stands without end")
+                }
+                if age > units[unit].reversion + .seconds(1) {
+                    return failure(
+                        unit, sample.time,
+                        "its setpoint is \(Figure.text(age.seconds)) s old and still stands")
+                }
+            }
+        }
+        guard skipped.count < units.count || units.isEmpty else {
+            return .notJudged("a fault keeps the devices from ending their power by themselves")
+        }
+        return .passed
+    }
+
+    /// The wrong way round for longer than the response and the 2 s in which the interlock `not_following`
+    /// may notice, with a second to act, and still asked for.
+    func judgeSign() -> Judgement {
+        for unit in units.indices {
+            let floor = units[unit].rating * 0.03
+            var since: Duration?
+            for sample in samples {
+                let seen = sample.units[unit]
+                let isWrong =
+                    seen.setpoint.magnitude > floor && seen.delivered.magnitude > floor
+                    && (seen.setpoint > .zero) != (seen.delivered > .zero)
+                guard isWrong else {
+                    since = nil
+                    continue
+                }
+                let begun = since ?? sample.time
+                since = begun
+                guard sample.time - begun > units[unit].response + .seconds(3) else { continue }
+                return failure(
+                    unit, sample.time,
+                    "\(kilowatts(seen.delivered)) flow where \(kilowatts(seen.setpoint)) are asked for")
+            }
+        }
+        return .passed
+    }
+
+    func judgeContactors() -> Judgement {
+        guard units.contains(where: { $0.openUnderLoad != nil }) else {
+            return .notJudged("the batteries drive their contactors")
+        }
+        for unit in units.indices {
+            guard let allowance = units[unit].openUnderLoad else { continue }
+            var wasOn = false
+            var tripped: Duration?
+            for sample in samples {
+                let seen = sample.units[unit]
+                tripped = seen.mode == "tripped" ? tripped ?? sample.time : nil
+                let isOff = seen.mainCoil == false
+                if wasOn && isOff && seen.current.magnitude > units[unit].currentFloor {
+                    let waited = tripped.map { sample.time - $0 } ?? .zero
+                    if waited + reaction < allowance {
+                        return failure(
+                            unit, sample.time,
+                            "its contactor is told to open at \(Figure.text(seen.current.value)) A")
+                    }
+                }
+                wasOn = seen.mainCoil ?? false
+            }
+        }
+        return .passed
+    }
+
+    func judgeDeadlines() -> Judgement {
+        if isVirtualTime { return .notJudged("virtual time waits for every cycle") }
+        let counts = samples.compactMap(\.overruns)
+        guard let last = counts.last, let first = counts.first, let end = samples.last?.time,
+            let begin = samples.first?.time
+        else { return .notJudged("nobody counts the cycles") }
+        // A daemon that was started anew counts from zero.
+        let missed = zip(counts, counts.dropFirst()).reduce(0) { $0 + Swift.max(0, $1.1 - $1.0) }
+        guard missed > 0 || last != first else { return .passed }
+        let minutes = Swift.max(1, (end - begin).seconds / 60)
+        if Double(missed) > 60 * minutes { return .failed("\(missed) cycles were missed") }
+        return .passed
+    }
+
+    func judgeTelemetry() -> Judgement {
+        guard let acked else { return .notJudged("no records are delivered in this tier") }
+        var last: UInt64?
+        for record in acked {
+            if let last, record.number <= last {
+                return .failed("record \(record.number) is acknowledged after \(last)")
+            }
+            if let last, record.number != last + 1, !record.isGap {
+                return .failed(
+                    "records \(last + 1) … \(record.number - 1) are missing, and no gap is declared")
+            }
+            last = record.number
+        }
+        return .passed
+    }
+
+    /// No unit lingers between out of service and in it without a reason that somebody can see.
+    func judgeRecovery() -> Judgement {
+        guard let end = samples.last?.time else { return .notJudged("nothing was seen") }
+        for unit in units.indices {
+            var since: Duration?
+            for sample in samples {
+                let seen = sample.units[unit]
+                let isWell =
+                    sample.isDaemonRunning && seen.faults.isEmpty && !sample.hasSiteFault
+                    && sample.isStopped != true && (sample.grid ?? "in_service") == "in_service"
+                let isReasoned =
+                    !seen.trips.isEmpty || !seen.holds.isEmpty || seen.mode == nil
+                    || seen.mode == "running" || seen.mode == "maintenance" || seen.mode == "tripped"
+                    || isTakenOut(units[unit].id, at: sample.time)
+                guard isWell, !isReasoned else {
+                    since = nil
+                    continue
+                }
+                let begun = since ?? sample.time
+                since = begun
+                guard sample.time - begun > recovery else { continue }
+                return failure(unit, sample.time, "it stays \(seen.mode ?? "") and nothing says why")
+            }
+        }
+        return end > .zero ? .passed : .notJudged("nothing was seen")
+    }
+
+    /// An operator keeps it in standby.
+    private func isTakenOut(_ unit: String, at time: Duration) -> Bool {
+        var isOut = false
+        for event in events where event.unit == unit && event.time <= time && event.cause == "standby" {
+            if event.name == "override" { isOut = true }
+            if event.name == "override_end" { isOut = false }
+        }
+        return isOut
+    }
+
+    func judgeBlocking() -> Judgement {
+        guard let blockingCalls else { return .notJudged("nobody traces the threads in this tier") }
+        return blockingCalls.isEmpty ? .passed : .failed(blockingCalls.joined(separator: ", "))
+    }
+
+    func judgeLatches() -> Judgement {
+        for unit in units.indices {
+            let resets = events.filter {
+                $0.unit == units[unit].id
+                    && ($0.name == "reset" || $0.name == "reset_refused"
+                        || $0.name == "reset_needs_service")
+            }.map(\.time)
+            var latched: (trips: [String], at: Duration)?
+            for sample in samples {
+                // While no daemon runs nobody says what is latched.
+                guard sample.units[unit].mode != nil else { continue }
+                let now = sample.units[unit].trips
+                if let before = latched, let gone = before.trips.first(where: { !now.contains($0) }),
+                    !resets.contains(where: { $0 > before.at - .seconds(1) && $0 <= sample.time })
+                {
+                    return failure(unit, sample.time, "the trip \(gone) has ended without a reset")
+                }
+                latched = (now, sample.time)
+            }
+        }
+        return .passed
+    }
+
+    /// Once the device's own time to zero has passed, and the inverter can be told.
+    func judgeTripped() -> Judgement {
+        for unit in units.indices {
+            var since: Duration?
+            for sample in samples {
+                let seen = sample.units[unit]
+                let isDeaf = seen.faults.contains {
+                    [.inverterDisobeys, .inverterKeepsPower, .inverterForeignWrites].contains($0)
+                }
+                guard seen.mode == "tripped", !isDeaf else {
+                    since = nil
+                    continue
+                }
+                let begun = since ?? sample.time
+                since = begun
+                let limit = units[unit].reversion + units[unit].response + .seconds(1)
+                guard sample.time - begun > limit, seen.delivered.magnitude > units[unit].rating * 0.02
+                else { continue }
+                return failure(unit, sample.time, "it is tripped and gives \(kilowatts(seen.delivered))")
+            }
+        }
+        return .passed
+    }
+}
+
+/// What came of one run.
+public struct RunVerdict: Sendable, Equatable {
+    public var expectations: [ExpectationVerdict]
+    public var invariants: [(invariant: Invariant, judgement: Judgement)]
+
+    public init(_ scenario: Scenario, _ history: RunHistory, allowance: Duration = .zero) {
+        expectations = scenario.expectations.map { $0.judged(on: history, allowance: allowance) }
+        invariants = Invariant.allCases.map { ($0, $0.judged(on: history)) }
+    }
+
+    public static func == (one: RunVerdict, other: RunVerdict) -> Bool {
+        one.expectations == other.expectations
+            && one.invariants.map(\.judgement) == other.invariants.map(\.judgement)
+    }
+
+    public var isPassed: Bool {
+        !expectations.contains { $0.judgement.isFailed } && !invariants.contains { $0.judgement.isFailed }
+    }
+
+    /// The longest of the times that are time-to-safe; `nil` where none was measured.
+    public var timeToSafe: Duration? {
+        expectations.filter(\.expectation.isTimeToSafe).compactMap(\.measured).max()
+    }
+}

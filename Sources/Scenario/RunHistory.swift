@@ -1,0 +1,167 @@
+import Quantities
+
+/// One unit at one instant of a run.
+///
+/// The first part is the plant's own: what is there, whatever anybody says. The second is what the controller
+/// says; it is `nil` or empty where nobody says anything.
+public struct UnitSample: Sendable, Equatable {
+    // MARK: The plant
+
+    /// At the inverter's terminals; positive = discharge.
+    public var delivered: Watts = .zero
+    /// The setpoint that the inverter follows; zero where it follows none.
+    public var setpoint: Watts = .zero
+    /// What was last written to the inverter since the sample before; `nil` where nothing was.
+    public var written: Watts?
+    /// Since the inverter's setpoint was last written; `nil` = never.
+    public var writtenAge: Duration?
+    /// The inverter's reversion timer runs: silence ends its power.
+    public var isExpiring = true
+    /// A fault of the inverter keeps its reversion timer from working, or another master feeds it.
+    public var isReversionBroken = false
+    /// What the battery's own last words allow; `nil` where the tier cannot tell.
+    public var allowed: ClosedRange<Double>?
+    /// Since the evidence came last that power needs: the oldest of battery, inverter and wired inputs;
+    /// `nil` where the tier cannot tell.
+    public var evidenceAge: Duration?
+    /// The main contact; the battery's own where the unit has none.
+    public var isContactorClosed = true
+    /// The coil of the main contactor as somebody wrote it last; `nil` where the unit has none.
+    public var mainCoil: Bool?
+    /// Positive = discharge.
+    public var current: Amperes = .zero
+    public var stateOfCharge = Fraction(0)
+    public var inverter = ""
+    /// Faults that stand now.
+    public var faults: [Fault.Kind] = []
+
+    // MARK: The controller
+
+    public var mode: String?
+    public var trips: [String] = []
+    public var firstOut: String?
+    public var warnings: [String] = []
+    public var holds: [String] = []
+    public var limitedBy: String?
+
+    public init() {}
+}
+
+/// A site at one instant of a run.
+public struct RunSample: Sendable, Equatable {
+    /// On the scenario's clock; before its start negative.
+    public var time: Duration
+    /// The grid's, as it is.
+    public var frequency: Hertz
+    public var units: [UnitSample]
+    public var isDaemonRunning = true
+    /// Whose and which frequency the controller uses; `nil` = none.
+    public var frequencySource: String?
+    public var seenFrequency: Hertz?
+    /// The grid's state as the controller judges it; `nil` where nobody says.
+    public var grid: String?
+    public var isStopped: Bool?
+    /// Cycles that came late by a whole period since the daemon's start; `nil` where nobody counts.
+    public var overruns: Int?
+    /// Faults of the site as a whole that stand now: of meter, PMUs, grid.
+    public var hasSiteFault = false
+
+    public init(time: Duration, frequency: Hertz, units: [UnitSample]) {
+        self.time = time
+        self.frequency = frequency
+        self.units = units
+    }
+
+    public var delivered: Watts { units.reduce(.zero) { $0 + $1.delivered } }
+    public var setpoint: Watts { units.reduce(.zero) { $0 + $1.setpoint } }
+}
+
+/// Something that the controller told.
+public struct RunEvent: Sendable, Equatable {
+    /// On the scenario's clock.
+    public var time: Duration
+    /// As in `BALLAST_EVENT`.
+    public var name: String
+    public var unit: String?
+    /// As in `BALLAST_CAUSE`, else `BALLAST_INTERLOCK`.
+    public var cause: String?
+    /// For people.
+    public var text: String
+
+    public init(time: Duration, name: String, unit: String? = nil, cause: String? = nil, text: String = "") {
+        self.time = time
+        self.name = name
+        self.unit = unit
+        self.cause = cause
+        self.text = text
+    }
+}
+
+/// A numbered record that the receiver has acknowledged, or a gap that the sender declared.
+public struct AckedRecord: Sendable, Equatable {
+    public var number: UInt64
+    /// Records of these numbers are declared lost, up to this one.
+    public var isGap: Bool
+
+    public init(number: UInt64, isGap: Bool = false) {
+        self.number = number
+        self.isGap = isGap
+    }
+}
+
+/// Everything that a run left behind and that is judged.
+public struct RunHistory: Sendable, Equatable {
+    /// What the invariants need to know of one unit.
+    public struct Unit: Sendable, Equatable {
+        public var id: String
+        public var rating: Watts
+        /// How old the evidence of power may be when a setpoint is written.
+        public var evidenceBudget: Duration
+        /// From a setpoint to its power.
+        public var response: Duration
+        /// The inverter's own time to zero when nobody writes.
+        public var reversion: Duration
+        /// How long contactors that we drive stay closed under load after a trip; `nil` where the battery
+        /// drives its own.
+        public var openUnderLoad: Duration?
+        /// Currents up to this are none.
+        public var currentFloor: Amperes
+
+        public init(
+            id: String, rating: Watts, evidenceBudget: Duration, response: Duration, reversion: Duration,
+            openUnderLoad: Duration? = nil, currentFloor: Amperes = Amperes(2)
+        ) {
+            self.id = id
+            self.rating = rating
+            self.evidenceBudget = evidenceBudget
+            self.response = response
+            self.reversion = reversion
+            self.openUnderLoad = openUnderLoad
+            self.currentFloor = currentFloor
+        }
+    }
+
+    public var units: [Unit]
+    /// In the order of time.
+    public var samples: [RunSample] = []
+    public var events: [RunEvent] = []
+    /// In the order in which they were acknowledged; `nil` where the tier delivers none.
+    public var acked: [AckedRecord]?
+    /// Seen by tracing: calls of the real-time threads that may block; `nil` where nobody looked.
+    public var blockingCalls: [String]?
+    /// From a battery's word to the write that follows it: two cycles and the way to the inverter.
+    public var reaction: Duration
+    /// How long a unit that is well may need to be in service.
+    public var recovery: Duration
+    /// Time passes without a clock: nothing can be late.
+    public var isVirtualTime: Bool
+
+    public init(units: [Unit], reaction: Duration, recovery: Duration, isVirtualTime: Bool) {
+        self.units = units
+        self.reaction = reaction
+        self.recovery = recovery
+        self.isVirtualTime = isVirtualTime
+    }
+
+    public func index(of unit: String) -> Int? { units.firstIndex { $0.id == unit } }
+}

@@ -1,0 +1,45 @@
+import BallastSimulator
+import BatteryProfiles
+import DeviceCodecs
+import Quantities
+import Scenario
+import SiteConfig
+
+/// A simulated BMS at the far end of its bus, and what it has said: the plant's own evidence, which no
+/// decoder of ours has touched.
+struct FarBattery {
+    /// As many do: it speaks only while somebody has told it within this time that he is there.
+    private static let keepAliveLimit = Duration.seconds(10)
+
+    private var voice: BMSVoice
+    private var heardAt: MonotonicTime?
+    /// When frames went out last that nothing had spoilt.
+    private(set) var saidAt: MonotonicTime?
+    /// What they said of the power that the battery can take and give, W: charge (zero or less) … discharge.
+    private(set) var allowed: ClosedRange<Double>?
+
+    init(_ unit: UnitConfig, _ profile: BatteryProfile?, seed: UInt64) {
+        voice = BMSVoice(unit, profile, seed: seed)
+    }
+
+    mutating func hear(_ frame: CANFrame, at now: MonotonicTime) {
+        if voice.keepAlives.contains(BMSVoice.key(frame)) { heardAt = now }
+    }
+
+    private func isSilent(at now: MonotonicTime) -> Bool {
+        guard !voice.keepAlives.isEmpty else { return false }
+        return heardAt.map { now - $0 > Self.keepAliveLimit } ?? true
+    }
+
+    mutating func frames(_ unit: SimulatedUnit, at now: MonotonicTime) -> [CANFrame] {
+        // What nobody may hear is spoken all the same: its time goes by.
+        let frames = voice.frames(unit, at: now)
+        guard !isSilent(at: now), !frames.isEmpty else { return [] }
+        if !unit.isBatterySpoilt {
+            saidAt = now
+            // What comes late says what was true some time ago.
+            allowed = unit.has(.bmsJitter) ? nil : voice.said?.allowed
+        }
+        return frames
+    }
+}

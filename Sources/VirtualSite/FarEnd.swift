@@ -1,0 +1,87 @@
+import BallastSimulator
+import ModbusBus
+import Quantities
+import Scenario
+
+/// The plant, and what came to it over the wires.
+struct FarPlant {
+    var site: SimulatedSite
+    /// Since the last sample: the setpoint that was written to each unit's inverter.
+    var written: [Watts?]
+    var writtenAt: [MonotonicTime?]
+    /// The main contactor's coil as somebody wrote it last.
+    var mainCoil: [Bool?]
+    /// When inverter and module of each unit gave a whole answer last.
+    var inverterAnsweredAt: [MonotonicTime?]
+    var moduleAnsweredAt: [MonotonicTime?]
+
+    init(_ site: SimulatedSite) {
+        self.site = site
+        written = site.units.map { _ in nil }
+        writtenAt = site.units.map { _ in nil }
+        mainCoil = site.units.map { _ in nil }
+        inverterAnsweredAt = site.units.map { _ in nil }
+        moduleAnsweredAt = site.units.map { _ in nil }
+    }
+}
+
+/// The simulated devices behind one link.
+struct FarLink {
+    private var end: ModbusFarEnd
+    private var devices: [SimulatedModbusDevice]
+
+    init(_ devices: [SimulatedModbusDevice], isSerial: Bool) {
+        end = ModbusFarEnd(isSerial: isSerial)
+        self.devices = devices
+    }
+
+    /// What comes back for the bytes of a request, and how much later than usual; `nil` = silence.
+    ///
+    /// - Parameter limit: later than this nobody listens any more.
+    mutating func answer(
+        _ bytes: [UInt8], unit: UInt8, of plant: inout FarPlant, at now: MonotonicTime,
+        within limit: Duration
+    ) -> (bytes: [UInt8], delay: Duration)? {
+        guard let index = devices.firstIndex(where: { $0.unitID == unit }) else { return nil }
+        let (content, behaviour) = devices[index].look(at: plant.site)
+        switch content {
+        case .registers(let registers):
+            end.setRegisters(registers, at: SimulatedModbusDevice.base, unit: unit)
+        case .bits(let inputs, let coils):
+            end.setInputs(inputs.levels, at: inputs.first, unit: unit)
+            end.setCoils(coils.levels, at: coils.first, unit: unit)
+        }
+        end.setBehaviour(behaviour, unit: unit)
+        var device = devices[index]
+        let answer = end.answer(bytes) { write in
+            switch device.store(write, in: &plant.site) {
+            case .refused(let exception): return exception
+            case .coils(let unit):
+                plant.mainCoil[unit] = plant.site.units[unit].module?.isOn(.mainContactor)
+            case .registers(let unit, setpointWritten: true):
+                plant.written[unit] = plant.site.units[unit].inverter.setpoint.value
+                plant.writtenAt[unit] = now
+            case .registers(_, setpointWritten: false): break
+            }
+            return nil
+        }
+        devices[index] = device
+        if let answer, answer.delay <= limit, isWhole(behaviour) { note(device.role, &plant, now) }
+        return answer
+    }
+
+    private func isWhole(_ behaviour: ModbusServedBehaviour) -> Bool {
+        switch behaviour {
+        case .answers, .slow: true
+        case .silent, .exception, .half, .wrongUnit: false
+        }
+    }
+
+    private func note(_ role: SimulatedModbusDevice.Role, _ plant: inout FarPlant, _ now: MonotonicTime) {
+        switch role {
+        case .inverter(let unit): plant.inverterAnsweredAt[unit] = now
+        case .module(let unit): plant.moduleAnsweredAt[unit] = now
+        case .meter: break
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import BallastDaemon
+import BallastSimulator
+import Quantities
+import Scenario
+import SiteConfig
+import YAMLText
+
+/// Runs scenarios in virtual time.
+public enum ScenarioRunner {
+    /// Longer without service than the configured time to enter it.
+    private static let patience = Duration.seconds(60)
+    /// So long power may move before the scenario's clock begins.
+    private static let settling = Duration.seconds(3)
+
+    /// Reads and runs a scenario file.
+    ///
+    /// - Parameter seed: in place of the file's own.
+    public static func run(path: String, seed: UInt64? = nil) -> RunOutcome {
+        var scenario = Scenario()
+        do {
+            scenario = try Scenario(try YAMLText.load(path: path), file: path)
+            if let seed { scenario.seed = seed }
+            guard let site = scenario.site else {
+                return RunOutcome(path: path, tier: .virtual, scenario: scenario, problem: "names no site")
+            }
+            let files = try SimulationFiles.load(
+                site: SimulationFiles.path(site, besides: path), scenario, at: path)
+            if let refusal = scenario.refusal {
+                return RunOutcome(
+                    path: path, tier: .virtual, scenario: scenario,
+                    problem: "the configuration was to be refused with '\(refusal)', and is taken")
+            }
+            return run(files, path: path)
+        } catch {
+            if let refusal = scenario.refusal, "\(error)".contains(refusal) {
+                return .refused(path: path, tier: .virtual, scenario: scenario)
+            }
+            return RunOutcome(path: path, tier: .virtual, scenario: scenario, problem: "\(error)")
+        }
+    }
+
+    /// Runs what has been read.
+    public static func run(_ files: SimulationFiles, path: String) -> RunOutcome {
+        run(files, path: path, defect: nil)
+    }
+
+    static func run(_ files: SimulationFiles, path: String, defect: VirtualSite.Defect?) -> RunOutcome {
+        var site = VirtualSite(files)
+        site.defect = defect
+        let scenario = files.scenario
+        if scenario.start == .inService, let problem = enterService(&site) {
+            return RunOutcome(path: path, tier: .virtual, scenario: scenario, problem: problem)
+        }
+        site.begin()
+        var history = site.history
+        var next = 0
+        let period = site.config.control.period
+        let cycles = (scenario.length.nanoseconds + period.nanoseconds - 1) / period.nanoseconds
+        for cycle in 0..<cycles {
+            let time = Duration.nanoseconds(cycle * period.nanoseconds)
+            while next < scenario.steps.count, scenario.steps[next].at <= time {
+                perform(scenario.steps[next], on: &site)
+                next += 1
+            }
+            let events = site.cycle()
+            history.events += events.map {
+                RunEvent(time: time, name: $0.name, unit: $0.unit, cause: $0.cause, text: $0.text)
+            }
+            history.samples.append(site.sample(at: time + period))
+        }
+        return RunOutcome(path: path, tier: .virtual, scenario: scenario, history: history)
+    }
+
+    private static func perform(_ step: Scenario.Step, on site: inout VirtualSite) {
+        switch step.action {
+        case .command(let command): site.handle(command)
+        case .daemon(let action, _): site.handle(action)
+        // The plant does it by itself; a shell has only the rig.
+        case .fault, .clear, .frequency, .run: break
+        }
+    }
+
+    /// - Returns: what keeps the site out of service.
+    private static func enterService(_ site: inout VirtualSite) -> String? {
+        let end = site.now + site.config.control.enterService + patience
+        while site.now < end {
+            _ = site.cycle()
+            guard site.sample(at: .zero).units.allSatisfy({ $0.mode == "running" }) else { continue }
+            let settled = site.now + settling
+            while site.now < settled { _ = site.cycle() }
+            return nil
+        }
+        let sample = site.sample(at: .zero)
+        let stuck = zip(site.config.units, sample.units).filter { $0.1.mode != "running" }.map { unit, seen in
+            let trips = seen.trips.isEmpty ? "" : " (\(seen.trips.joined(separator: ", ")))"
+            return "\(unit.id) stays \(seen.mode ?? "silent")\(trips)"
+        }
+        return "the site does not enter service: " + stuck.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,362 @@
+import BallastDaemon
+import BallastSimulator
+import BatteryProfiles
+import Control
+import DeviceCodecs
+import ModbusBus
+import Plant
+import PowerDispatch
+import Quantities
+import Scenario
+import SiteConfig
+
+/// A whole site in virtual time: the daemon's controller, its start and its records; the production decoders
+/// and codecs, with bytes in between; and the simulated plant. No thread, no wire, no clock: the same input
+/// gives the same run.
+///
+/// Not the production code: the owners of links (`VirtualLink`, `NearBattery` stand in for them), phasor
+/// measurement units, whose readings come without bytes.
+public struct VirtualSite {
+    /// The plant's physics and the wires take no longer steps.
+    private static let longestStep = Duration.milliseconds(20)
+    private static let wallEpoch: Int64 = 1_760_000_000
+
+    public let config: SiteConfig
+    private let profiles: [BatteryProfile?]
+    private var plant: FarPlant
+    private var farBatteries: [FarBattery]
+    private var farLinks: [FarLink]
+    private let endpoints: [ModbusEndpoint]
+
+    // What the daemon is made of; empty while none runs.
+    private var core: CoreRun?
+    private var nearBatteries: [NearBattery] = []
+    private var links: [VirtualLink] = []
+    /// What it left on disk.
+    private var state = CoreState()
+    /// It stands still (SIGSTOP).
+    private var isFrozen = false
+    /// It is to end in order, at the latest then.
+    private var endsBy: MonotonicTime?
+
+    /// Something wrong with our own side, for the tests of the judges.
+    enum Defect {
+        /// Half as much again is written.
+        case writesTooMuch
+        /// The battery's last frames are heard again and again.
+        case neverStale
+        /// A restart forgets what was latched.
+        case forgetsLatches
+    }
+    var defect: Defect?
+
+    public private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+    private let begun = MonotonicTime(nanoseconds: 1_000_000_000_000)
+    private var images: [UnitImage]
+    private var told: [CoreEvent] = []
+    /// The last frames of each battery, for `Defect.neverStale`.
+    private var heard: [[CANFrame]] = []
+
+    /// - Parameter profiles: of the units' batteries, in their order.
+    public init(_ files: SimulationFiles) {
+        config = files.site
+        profiles = files.profiles
+        plant = FarPlant(files.plant)
+        let seed = files.scenario.seed
+        farBatteries = files.site.units.enumerated().map { index, unit in
+            FarBattery(unit, files.profiles[index], seed: seed &+ UInt64(index))
+        }
+        images = files.site.units.map { _ in UnitImage() }
+        heard = files.site.units.map { _ in [] }
+        var endpoints: [ModbusEndpoint] = []
+        var devices: [[SimulatedModbusDevice]] = []
+        for (endpoint, device) in SimulatedModbusDevice.all(of: files.site, files.plant, isShort: true) {
+            if let index = endpoints.firstIndex(of: endpoint) {
+                devices[index].append(device)
+            } else {
+                endpoints.append(endpoint)
+                devices.append([device])
+            }
+        }
+        self.endpoints = endpoints
+        farLinks = zip(endpoints, devices).map { FarLink($1, isSerial: $0.isSerial) }
+        startDaemon()
+    }
+
+    public var site: SimulatedSite { plant.site }
+    public var isDaemonRunning: Bool { core != nil }
+    private var period: Duration { config.control.period }
+    private var wallSeconds: Int64 { Self.wallEpoch + Int64((now - begun).seconds) }
+
+    /// Begins the scenario.
+    public mutating func begin() { plant.site.start() }
+
+    // MARK: The daemon
+
+    private mutating func startDaemon() {
+        if defect == .forgetsLatches { state = CoreState() }
+        let core = CoreRun(config, profiles: profiles, state: state, wallSeconds: wallSeconds, at: now)
+        told += core.notes
+        state = core.state
+        self.core = core
+        isFrozen = false
+        endsBy = nil
+        nearBatteries = config.units.enumerated().map { NearBattery($1, profiles[$0], at: now) }
+        links = endpoints.map { endpoint in
+            VirtualLink(devices(at: endpoint), isSerial: endpoint.isSerial, at: now)
+        }
+    }
+
+    private func devices(at endpoint: ModbusEndpoint) -> [VirtualDevice] {
+        var devices: [VirtualDevice] = []
+        for (index, unit) in config.units.enumerated() where unit.inverter.endpoint == endpoint {
+            let role = VirtualDevice.Role.inverter(
+                reversion: unit.reversion, readsDCVoltage: unit.contactors != nil,
+                acceptsUnprovenReversion: config.mode != .production)
+            devices.append(VirtualDevice(unit.inverter, role, unit: index, unitName: unit.id, at: now))
+        }
+        for (index, unit) in config.units.enumerated() {
+            guard let modbus = unit.ioModule?.modbus, modbus.endpoint == endpoint,
+                let map = ControlSettings.ioMap(of: unit)
+            else { continue }
+            devices.append(VirtualDevice(modbus, .module(map), unit: index, unitName: unit.id, at: now))
+        }
+        if let modbus = config.gridMeter?.modbus, modbus.endpoint == endpoint {
+            devices.append(VirtualDevice(modbus, .meter, unit: nil, unitName: nil, at: now))
+        }
+        return devices
+    }
+
+    private mutating func endDaemon() {
+        core = nil
+        nearBatteries = []
+        links = []
+        isFrozen = false
+        endsBy = nil
+        images = images.map { _ in UnitImage() }
+    }
+
+    /// What is done to the daemon.
+    public mutating func handle(_ action: Scenario.DaemonAction) {
+        switch action {
+        case .kill, .trap: endDaemon()
+        case .stop: isFrozen = core != nil
+        case .continue: isFrozen = false
+        case .restart:
+            endDaemon()
+            startDaemon()
+        case .terminate:
+            guard core != nil else { return }
+            core?.beginEnd(at: now)
+            endsBy = now + config.control.stopLimit
+        }
+    }
+
+    /// What an operator asks; a daemon that does not run hears nothing.
+    public mutating func handle(_ command: OperatorCommand) {
+        guard !isFrozen, let commands = commands(command.wish) else { return }
+        for command in commands { core?.handle(command, at: now) }
+    }
+
+    private func commands(_ wish: OperatorCommand.Wish) -> [Controller.Command]? {
+        func index(_ unit: String) -> Int? { config.units.firstIndex { $0.id == unit } }
+        switch wish {
+        case .reset(let unit): return index(unit).map { [.reset(unit: $0, role: .service)] }
+        case .stop: return [.stop]
+        case .resume(nil): return [.resume]
+        case .resume(let unit?): return index(unit).map { [.resumeUnit($0)] }
+        case .setpoint(let power, nil, let time): return [.setBasePoint(.operator, power, for: time)]
+        case .setpoint(let power, let unit?, let time):
+            return index(unit).map { [.override(unit: $0, .power(power), for: time)] }
+        case .revoke(nil): return [.revokeBasePoint(.operator)]
+        case .revoke(let unit?): return index(unit).map { [.override(unit: $0, .power(.zero), for: nil)] }
+        case .maintenance(let unit, let time): return index(unit).map { [.maintain(unit: $0, for: time)] }
+        case .standby(let unit, let time):
+            return index(unit).map { [.override(unit: $0, .standby, for: time)] }
+        case .auto(let unit):
+            return index(unit).map { [.override(unit: $0, .standby, for: nil), .endMaintenance(unit: $0)] }
+        case .lease(.agc, let power, let time): return [.setBasePoint(.agc, power, for: time)]
+        case .lease(.aggregator, let power, let time): return [.setBasePoint(.aggregator, power, for: time)]
+        }
+    }
+
+    // MARK: Time
+
+    /// One cycle, and the period after it.
+    ///
+    /// - Returns: what people were told.
+    public mutating func cycle() -> [CoreEvent] {
+        plant.written = plant.written.map { _ in nil }
+        if !isFrozen { turn() }
+        var left = period
+        while left > .zero {
+            let step = min(left, Self.longestStep)
+            advance(by: step)
+            left -= step
+        }
+        defer { told = [] }
+        return told
+    }
+
+    private mutating func turn() {
+        guard let core else { return }
+        for index in images.indices { images[index].battery = nearBatteries[index].image }
+        var grid = GridImage()
+        for link in links {
+            for device in link.devices {
+                switch device.role {
+                case .inverter: if let unit = device.unit { images[unit].inverter = device.inverterImage }
+                case .module: if let unit = device.unit { images[unit].inputs = device.inputImage }
+                case .meter: grid = device.gridImage
+                }
+            }
+        }
+        measurePhasors(&grid)
+        let images = images
+        told += core.turn(grid: grid, units: images.span, wallSeconds: wallSeconds, at: now)
+        for link in links.indices {
+            for device in links[link].devices.indices {
+                guard let unit = links[link].devices[device].unit else { continue }
+                var actuation = core.actuation(of: unit)
+                if defect == .writesTooMuch { actuation.setpoint = actuation.setpoint * 1.5 }
+                links[link].devices[device].actuation = actuation
+            }
+        }
+        state = core.state
+        endIfDone()
+    }
+
+    private mutating func measurePhasors(_ grid: inout GridImage) {
+        grid.breaker = .good(true, at: now)
+        grid.servicePermit = .good(true, at: now)
+        guard !plant.site.isPhasorSilent else { return }
+        for index in config.gridIntegration.phasors.indices {
+            grid.phasors[index].frequency = .good(plant.site.phasorFrequency, at: now)
+            grid.phasors[index].breaker = .good(true, at: now)
+            grid.phasors[index].permit = .good(true, at: now)
+        }
+    }
+
+    private mutating func endIfDone() {
+        guard let endsBy, let core, core.isOutOfService || now >= endsBy else { return }
+        core.end()
+        state = core.state
+        for unit in plant.site.units.indices { plant.site.units[unit].inverter.setpoint.write(.zero) }
+        endDaemon()
+        told.append(CoreEvent(name: "stopped", text: "the daemon has ended in order"))
+    }
+
+    private mutating func advance(by step: Duration) {
+        let end = now + step
+        if core != nil && !isFrozen {
+            for index in links.indices {
+                links[index].advance(to: end, from: now, &farLinks[index], &plant)
+                told += links[index].takeEvents()
+            }
+        }
+        plant.site.advance(by: step)
+        now = end
+        for index in farBatteries.indices { converse(index) }
+    }
+
+    /// What battery and daemon say to each other.
+    private mutating func converse(_ index: Int) {
+        var frames = farBatteries[index].frames(plant.site.units[index], at: now)
+        if defect == .neverStale {
+            if frames.isEmpty { frames = heard[index] } else { heard[index] = frames }
+        }
+        guard let core, !isFrozen else { return }
+        told += nearBatteries[index].accept(frames, at: now)
+        let actuation = core.actuation(of: index)
+        for frame in nearBatteries[index].sent(actuation, wallSeconds: wallSeconds, at: now) {
+            farBatteries[index].hear(frame, at: now)
+        }
+    }
+}
+
+extension ModbusEndpoint {
+    var isSerial: Bool {
+        switch self {
+        case .tcp: false
+        case .serial: true
+        }
+    }
+}
+
+// MARK: What is seen
+
+extension VirtualSite {
+    /// - Parameter time: on the scenario's clock.
+    public func sample(at time: Duration) -> RunSample {
+        var sample = RunSample(
+            time: time, frequency: plant.site.frequency, units: config.units.indices.map(unit))
+        sample.isDaemonRunning = core != nil
+        sample.hasSiteFault = plant.site.hasFault
+        guard let core, !isFrozen else { return sample }
+        sample.frequencySource = core.frequencySource
+        sample.seenFrequency = core.decision.frequency
+        sample.grid = core.gridState
+        sample.isStopped = core.isStopped
+        return sample
+    }
+
+    private func unit(_ index: Int) -> UnitSample {
+        var sample = UnitSample()
+        let (unit, settings) = (plant.site.units[index], config.units[index])
+        let setpoint = unit.inverter.setpoint
+        sample.delivered = unit.inverter.activePower
+        sample.setpoint = setpoint.isEnabled ? setpoint.value : .zero
+        // What we wrote means something else to a device whose scale has changed.
+        sample.written = unit.has(.inverterScale) ? nil : plant.written[index]
+        sample.writtenAge = plant.writtenAt[index].map { now - $0 }
+        sample.isExpiring = setpoint.remaining != nil
+        sample.isReversionBroken = unit.has(.inverterKeepsPower) || unit.has(.inverterForeignWrites)
+        sample.allowed = farBatteries[index].allowed.map { allowed in
+            let most = settings.maxPower.value
+            return max(allowed.lowerBound, -most)...min(allowed.upperBound, most)
+        }
+        sample.evidenceAge = evidenceAge(index, settings)
+        sample.isContactorClosed = unit.isBatteryConnected
+        sample.mainCoil = plant.mainCoil[index]
+        sample.current = unit.battery.current
+        sample.stateOfCharge = unit.battery.stateOfCharge
+        sample.inverter = "\(unit.inverter.state)"
+        sample.faults = unit.faults.map(\.kind)
+        guard let core, !isFrozen, core.decision.cycle > 0 else { return sample }
+        let status = core.status(of: index)
+        sample.mode = status.mode
+        sample.trips = status.trips
+        sample.firstOut = status.firstOut
+        sample.warnings = status.warnings
+        sample.holds = status.holds
+        sample.limitedBy = status.limitedBy
+        return sample
+    }
+
+    /// As old as the evidence that is closest to its budget, or furthest beyond it, on the scale of the
+    /// battery's. Never is longer than any budget.
+    private func evidenceAge(_ index: Int, _ settings: UnitConfig) -> Duration {
+        let budget = ControlSettings.budget(of: settings, period: period)
+        var sources = [
+            (farBatteries[index].saidAt, budget.battery), (plant.inverterAnsweredAt[index], budget.inverter),
+        ]
+        if settings.ioModule != nil { sources.append((plant.moduleAnsweredAt[index], budget.inputs)) }
+        let beyond = sources.map { time, budget in (time.map { now - $0 } ?? .seconds(86_400)) - budget }
+        return budget.battery + (beyond.max() ?? .zero)
+    }
+
+    /// A record of a run of this site, with nothing in it yet.
+    public var history: RunHistory {
+        RunHistory(
+            units: config.units.map { unit in
+                RunHistory.Unit(
+                    id: unit.id, rating: unit.maxPower,
+                    evidenceBudget: ControlSettings.budget(of: unit, period: period).battery,
+                    response: unit.followTime, reversion: unit.reversion,
+                    openUnderLoad: unit.contactors.map(\.openingLimit))
+            },
+            // Two cycles, a write behind one that is under way, and the period between two samples.
+            reaction: period * 3 + .milliseconds(30),
+            recovery: config.control.enterService + .seconds(45), isVirtualTime: true)
+    }
+}
