@@ -10,6 +10,7 @@ import sys
 
 PAGES = {
     "ballastd": 8,
+    "ballast-door": 8,
     "ballast-link": 8,
     "ballast-aggregator": 8,
     "ballastctl": 1,

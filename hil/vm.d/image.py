@@ -16,7 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CACHE = ROOT / ".rig"
 SUITE = "bookworm"
-ROOT_SIZE = "700M"
+# Room for a second version of the packages, not packed.
+ROOT_SIZE = "1200M"
 # Units that would start on an ordinary machine and only cost time here.
 MASKED = """apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer
     getty@tty1.service getty-static.service serial-getty@ttyS0.service systemd-timesyncd.service systemd-pstore.service

@@ -8,7 +8,8 @@ import subprocess
 import time
 
 # Emulation only. KVM is never chosen by itself: where it is nested it opens well and then hangs.
-CPU = "max,-la57,-smap,-smep,-pku,-umip"
+# Without "rep movsb": emulated, it takes an instruction for each byte, and copying is what a controller of arrays does.
+CPU = "max,-la57,-smap,-smep,-pku,-umip,-erms,-fsrm"
 PROFILES = {
     # Two processors as the host gives them, for concurrency. Nothing here may be judged by tight times.
     "real": ["-accel", "tcg,thread=multi", "-smp", "2"],
@@ -62,7 +63,7 @@ class Machine:
             # Both controllers on one bus: what can0 says, can1 hears.
             "-object", "can-bus,id=bus", "-device", "kvaser_pci,canbus=bus,id=adapter0,addr=0x10",
             "-device", "kvaser_pci,canbus=bus,id=adapter1,addr=0x11",
-            "-device", "i6300esb", "-device", "virtio-rng-pci", "-device", "piix3-usb-uhci,id=usb",
+            "-device", "i6300esb", "-device", "virtio-rng-pci", "-device", "qemu-xhci,id=usb",
             "-serial", "file:console",
             # ttyS1 and ttyS2 are the two ends of one line.
             "-chardev", "socket,id=line0,path=serial,server=on,wait=off", "-serial", "chardev:line0",

@@ -1,12 +1,14 @@
 """Builds the guest, installs the packages in it, and runs scenarios against the installed service.
 
     hil/vm build [PROFILE...]          the image and a machine with the packages installed, cached under .rig/
-    hil/vm run [SCENARIO...]           all scenarios, or some; without a name the short set of CI
-    hil/vm run --all
+    hil/vm run [SCENARIO...]           some scenarios; without a name the short set of CI
+    hil/vm run --all                   every one but those that take very long
+    hil/vm run FILE.yaml...            scenarios of hil/scenarios, played against the installed service
     hil/vm list                        what there is, and why
     hil/vm shell [real|virtual]        a restored machine; commands from standard input
 
     --packages DIR   where the .deb files are  (default: hil/out/packages, made by hil/package)
+    --seconds N      how long 'soak' lasts, in the site's time  (default: 600)
 
 Each scenario gets a fresh machine. Its journal, console and black boxes are left under hil/out/vm/SCENARIO; the table of
 results in hil/out/vm/results.txt, the same as JUnit XML in hil/out/vm/results.xml.
@@ -18,6 +20,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -50,6 +53,21 @@ class Scenario:
                   if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
         self.profile = ast.literal_eval(values["PROFILE"])
         self.is_short = "SHORT" in values and ast.literal_eval(values["SHORT"])
+        # By its name alone.
+        self.is_long = "LONG" in values and ast.literal_eval(values["LONG"])
+
+
+class Played:
+    """A file of hil/scenarios: `ballast-sim run` plays and judges it in the guest."""
+
+    profile = "virtual"
+    is_short = False
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path).resolve()
+        if not self.path.is_relative_to(image.ROOT / "hil"):
+            raise RigError(f"{path} does not lie under hil/, which is what the guest gets to see")
+        self.name = self.path.stem
 
 
 def scenarios():
@@ -74,6 +92,9 @@ def fill_share(share, debs):
         shutil.copy(deb, share / "packages")
     shutil.copytree(HERE / "guest", share / "guest", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(HERE / "scenarios", share / "scenarios", ignore=shutil.ignore_patterns("__pycache__"))
+    # What `ballast-sim run` plays.
+    for name in ("scenarios", "profiles"):
+        shutil.copytree(image.ROOT / "hil" / name, share / "hil" / name)
 
 
 def snapshot(base, profile, debs):
@@ -122,8 +143,9 @@ def install(base, folder, profile, debs):
 class Run:
     """One scenario on one machine, with what it checked."""
 
-    def __init__(self, scenario, base, debs):
+    def __init__(self, scenario, base, debs, seconds):
         self.scenario = scenario
+        self.soak_seconds = seconds
         self.base = base
         self.debs = debs
         self.folder = OUT / scenario.name
@@ -167,13 +189,19 @@ class Run:
             self.disk.unlink(missing_ok=True)
             self.seconds = time.monotonic() - begin
 
+    def what(self):
+        """How the guest knows the scenario."""
+        if isinstance(self.scenario, Played):
+            return "/rig/" + str(self.scenario.path.relative_to(image.ROOT))
+        return self.scenario.name
+
     def part(self, machine, part, begin=None):
         """Runs one part of the scenario in the guest.
 
         :return: whether the machine went off, so that it must be started again.
         """
         command = (f"date -s @{time.time():.0f} >/dev/null; {MOUNT} && cd / && PYTHONDONTWRITEBYTECODE=1 "
-                   f"python3 -u /rig/guest/rig.py {self.scenario.name} {part} {self.scenario.profile}")
+                   f"python3 -u /rig/guest/rig.py {self.what()} {part} {self.scenario.profile} {self.soak_seconds}")
         machine.send(command)
         if begin:
             begin()
@@ -194,7 +222,9 @@ class Run:
         words = action.split()
         if words[0] == "plug-serial":
             machine.ask("chardev-add", id=words[1], backend={"type": "pty", "data": {}})
-            machine.ask("device_add", driver="usb-serial", id=words[1], chardev=words[1], serial=words[1], bus="usb.0")
+            # Otherwise it is plugged in only once somebody has the far end open.
+            machine.ask("device_add", **{"driver": "usb-serial", "id": words[1], "chardev": words[1], "serial": words[1],
+                                         "bus": "usb.0", "always-plugged": True})
         elif words[0] == "power-cut":
             machine.cut_power()
             return True
@@ -248,12 +278,15 @@ def write_results(runs):
 
 def chosen(arguments):
     every = scenarios()
-    unknown = set(arguments.scenario) - {one.name for one in every}
+    files = [name for name in arguments.scenario if name.endswith(".yaml")]
+    names = set(arguments.scenario) - set(files)
+    unknown = names - {one.name for one in every}
     if unknown:
         raise RigError(f"no scenario {', '.join(sorted(unknown))}: hil/vm list shows what there is")
     if arguments.scenario:
-        return [one for one in every if one.name in arguments.scenario]
-    return every if arguments.all else [one for one in every if one.is_short]
+        return [one for one in every if one.name in names] + [Played(name) for name in files]
+    short = [one for one in every if one.is_short]
+    return short + [one for one in every if not one.is_short and not one.is_long] if arguments.all else short
 
 
 def run(arguments):
@@ -263,7 +296,7 @@ def run(arguments):
     OUT.mkdir(parents=True, exist_ok=True)
     runs = []
     for scenario in wanted:
-        one = Run(scenario, base, debs)
+        one = Run(scenario, base, debs, arguments.seconds)
         one.carry_out()
         runs.append(one)
         say(f"{'pass' if one.is_passed else 'FAIL'} {scenario.name} ({one.seconds:.0f} s)")
@@ -300,12 +333,15 @@ def main():
     parser.add_argument("scenario", nargs="*")
     parser.add_argument("--all", action="store_true", help="every scenario, not the short set")
     parser.add_argument("--packages", type=pathlib.Path, default=image.ROOT / "hil/out/packages")
+    parser.add_argument("--seconds", type=int, default=600)
     arguments = parser.parse_intermixed_args()
+    # Who ends us ends the machine as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         match arguments.command:
             case "list":
                 for one in scenarios():
-                    print(f"{one.name}{' (short set)' if one.is_short else ''}, {one.profile} time\n    {one.why}")
+                    print(f"{one.name}{' (short set)' if one.is_short else ' (by name alone)' if one.is_long else ''}, {one.profile} time\n    {one.why}")
                 return 0
             case "build":
                 base = image.build(say)

@@ -55,6 +55,8 @@ def main():
             rest += os.read(controller, 4096)
             *lines, rest = rest.split(b"\r")
             for line in lines:
+                # A controller that is opened anew has forgotten its errors.
+                is_off = is_off and line != b"O"
                 if line[:1] == b"t" and not is_off:
                     bus.send(frame_of(line))
 

@@ -16,7 +16,7 @@ def run(rig):
     inside = rig.sh(f"nsenter --net=/proc/{rig.pid()}/ns/net ip -o link | cut -d: -f2")
     rig.check(set(inside.split()) == {"lo", "can0", "can1"}, "nothing else is in there", inside)
     score = float(rig.sh("systemd-analyze security --no-pager ballastd | tail -1").split(": ")[1].split()[0])
-    rig.check(score <= 1.2, "ballastd is exposed at most 1.2", score)
+    rig.check(score <= 1.0, "ballastd is exposed at most 1.0", score)
     rig.sh("systemctl stop ballast.target ballastd ballast-sim ballast-field")
     rig.until(lambda: "can0" in rig.sh("ls /sys/class/net"), "the interfaces go back to the host")
     rig.check(True, "the interfaces go back to the host when all has ended")

@@ -1,6 +1,5 @@
 """Each udev rule takes hold of a real device: names by serial number, the group, no waiting in the adapter, no sleeping on USB."""
-# QEMU stands still when USB is plugged in under virtual time.
-PROFILE = "real"
+PROFILE = "virtual"
 RULES = """SUBSYSTEM=="tty", KERNEL=="ttyS1", GROUP="ballast", MODE="0660", TAG+="systemd", SYMLINK+="ballast/rs485-0"
 ACTION=="add", SUBSYSTEM=="net", KERNELS=="0000:00:10.0", NAME="can-bms1"
 """
