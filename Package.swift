@@ -35,6 +35,7 @@ let package = Package(
     products: [
         .executable(name: "ballastd", targets: ["ballastd"]),
         .executable(name: "ballastctl", targets: ["ballastctl"]),
+        .executable(name: "ballast-door", targets: ["ballast-door"]),
         .executable(name: "ballast-link", targets: ["ballast-link"]),
         .executable(name: "ballast-sim", targets: ["ballast-sim"]),
         .executable(name: "ballast-aggregator", targets: ["ballast-aggregator"]),
@@ -61,7 +62,7 @@ let package = Package(
         pure("GatewayFitness"),
         pure("FrequencyRecord", ["Quantities", "JSONText"]),
         pure("SiteConfig", ["Quantities", "FrequencyResponse"]),
-        pure("Scenario", ["Quantities", "FrequencyResponse", "SiteConfig"]),
+        pure("Scenario", ["Quantities", "FrequencyResponse", "SiteConfig", "JSONText"]),
         pure("DeviceDrivers", ["Quantities", "Plant", "DeviceCodecs", "SiteConfig"]),
         pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"]),
 
@@ -90,7 +91,7 @@ let package = Package(
             name: "BallastDaemon",
             dependencies: [
                 "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
-                "DeviceCodecs", "FrequencyRecord",
+                "DeviceCodecs", "FrequencyRecord", "JSONText",
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
@@ -116,7 +117,7 @@ let package = Package(
             name: "BallastSimulator",
             dependencies: [
                 "Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs",
-                "BatteryProfiles",
+                "BatteryProfiles", "JSONText",
                 "LinuxIO", "CLinux",
                 "CANBus", "ModbusBus", "PhasorBus", "ControlSocket", "FrequencyResponse",
             ], swiftSettings: strict),
@@ -129,6 +130,13 @@ let package = Package(
                 "FrequencyRecord", "BallastDaemon",
             ], swiftSettings: strict),
 
+        .target(
+            name: "VirtualSite",
+            dependencies: [
+                "Quantities", "Plant", "PowerDispatch", "Control", "DeviceCodecs", "SiteConfig", "YAMLText",
+                "BatteryProfiles", "CANBus", "ModbusBus", "Scenario", "BallastSimulator", "BallastDaemon",
+            ], swiftSettings: strict),
+
         program("ballastd", ["BallastDaemon", argumentParser]),
         program(
             "ballastctl",
@@ -139,13 +147,15 @@ let package = Package(
                 "YAMLText", "BatteryProfiles", "GatewayFitness",
                 "LinuxIO", argumentParser,
             ]),
+        program("ballast-door", ["LinuxIO", "ControlSocket", argumentParser]),
         program("ballast-link", ["BallastLink", argumentParser]),
         program("ballast-aggregator", ["BallastAggregator", argumentParser]),
         program(
             "ballast-sim",
             [
                 "BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
-                "ModbusBus", "Quantities", "Scenario", "SiteConfig", "YAMLText", argumentParser,
+                "ModbusBus", "Quantities", "Scenario", "SiteConfig", "VirtualSite", "YAMLText",
+                argumentParser,
             ]),
 
         .target(
@@ -155,14 +165,20 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/ProgramSupport", swiftSettings: strict),
+        .target(
+            name: "InterlockSupport", dependencies: ["Plant", "Interlocks"], path: "Tests/InterlockSupport",
+            swiftSettings: strict),
         tests("QuantitiesTests", ["Quantities"]),
         tests("PlantTests", ["Quantities", "Plant"]),
-        tests("InterlocksTests", ["Quantities", "Plant", "Interlocks"]),
+        tests("InterlocksTests", ["Quantities", "Plant", "Interlocks", "InterlockSupport"]),
         tests("FrequencyResponseTests", ["Quantities", "Plant", "FrequencyResponse"]),
         tests("PowerDispatchTests", ["Quantities", "Plant", "PowerDispatch"]),
         tests(
             "ControlTests",
-            ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"]),
+            [
+                "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
+                "InterlockSupport",
+            ]),
         tests(
             "ExplorationTests",
             ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"]),
@@ -202,6 +218,9 @@ let package = Package(
                 "BatteryProfiles", "LinuxIO", "ModbusBus", "BallastSimulator",
             ]),
         tests(
+            "VirtualSiteTests",
+            ["Quantities", "Scenario", "SiteConfig", "YAMLText", "BallastSimulator", "VirtualSite"]),
+        tests(
             "FrequencyReplayTests",
             [
                 "Quantities", "Scenario", "SiteConfig", "YAMLText", "FrequencyRecord", "FrequencyReplay",
@@ -225,21 +244,28 @@ let package = Package(
         tests(
             "BallastDaemonTests",
             [
-                "Quantities", "Plant", "Interlocks", "FrequencyResponse", "FrequencyRecord", "Control",
-                "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
+                "Quantities", "Plant", "Interlocks", "InterlockSupport", "FrequencyResponse",
+                "FrequencyRecord", "Control",
+                "Scenario", "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
                 "DeviceCodecs", "DeviceDrivers", "ModbusBus",
                 "ControlSocket", "BallastDaemon", "BallastSimulator", "ProgramSupport", "ballastd",
-                "ballastctl",
-                "ballast-sim",
+                "ballastctl", "ballast-door", "ballast-sim",
             ]),
         tests("SafeOutputTests", ["Quantities", "LinuxIO", "ModbusBus", "SafeOutput"]),
         tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),
-        tests("SystemdTests", ["ballastd", "ballastctl", "ballast-link", "ballast-aggregator"]),
+        tests(
+            "SystemdTests",
+            ["ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-aggregator"]),
     ]
 )
 
 if isFuzzing {
     package.targets += [
+        .target(name: "ModbusFuzzMain", path: "Tests/Fuzz/ModbusFuzzMain"),
+        .executableTarget(
+            name: "ModbusFuzz", dependencies: ["ModbusFuzzMain", "Quantities", "Plant", "DeviceCodecs"],
+            path: "Tests/Fuzz/ModbusFuzz", swiftSettings: strict + guided,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
         .target(name: "BatteryFuzzMain", path: "Tests/Fuzz/BatteryFuzzMain"),
         .executableTarget(
             name: "BatteryFuzz",

@@ -16,7 +16,7 @@ import Testing
         "GatewayFitness":    [],
         "FrequencyRecord":   ["Quantities", "JSONText"],
         "SiteConfig":        ["Quantities", "FrequencyResponse"],
-        "Scenario":          ["Quantities", "FrequencyResponse", "SiteConfig"],
+        "Scenario":          ["Quantities", "FrequencyResponse", "SiteConfig", "JSONText"],
         "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"],
         "DeviceDrivers":     ["Quantities", "Plant", "DeviceCodecs", "SiteConfig"],
     ]
@@ -38,7 +38,7 @@ import Testing
 
     // swift-format-ignore
     static let composition: [String: Set<String>] = [
-        "BallastDaemon": ["FrequencyRecord", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
+        "BallastDaemon": ["FrequencyRecord", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
                           "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
                           "ControlSocket"],
         "BallastLink":   ["JSONText", "Recorder", "SiteConfig", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
@@ -48,7 +48,9 @@ import Testing
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
         "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
                               "FrequencyRecord", "BallastDaemon"],
-        "BallastSimulator":  ["Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs", "BatteryProfiles", "LinuxIO",
+        "VirtualSite":       ["Quantities", "Plant", "PowerDispatch", "Control", "DeviceCodecs", "SiteConfig", "YAMLText",
+                              "BatteryProfiles", "CANBus", "ModbusBus", "Scenario", "BallastSimulator", "BallastDaemon"],
+        "BallastSimulator":  ["JSONText", "Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs", "BatteryProfiles", "LinuxIO",
                               "CLinux", "CANBus", "ModbusBus", "PhasorBus", "FrequencyResponse", "ControlSocket"],
     ]
 
@@ -58,10 +60,11 @@ import Testing
         "ballastctl":         ["ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "SiteConfig",
                                "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
                                "ArgumentParser"],
+        "ballast-door":       ["ControlSocket", "LinuxIO", "ArgumentParser"],
         "ballast-link":       ["BallastLink", "ArgumentParser"],
         "ballast-aggregator": ["BallastAggregator", "ArgumentParser"],
         "ballast-sim":        ["BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
-                               "ModbusBus", "Quantities", "Scenario", "SiteConfig", "YAMLText", "ArgumentParser"],
+                               "ModbusBus", "Quantities", "Scenario", "SiteConfig", "VirtualSite", "YAMLText", "ArgumentParser"],
     ]
 
     /// C at the door: headers and one-line wrappers, no Swift.

@@ -32,12 +32,15 @@ let step: [Target] = [
     pure("FrequencyResponse", ["Quantities", "Plant"]),
     pure("PowerDispatch", ["Quantities", "Plant"]),
     pure("Control", ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch"]),
+    .target(
+        name: "InterlockSupport", dependencies: ["Plant", "Interlocks"], path: "Tests/InterlockSupport",
+        swiftSettings: strict),
     .target(name: "CRealtimeSanitizer", path: "CRealtimeSanitizer"),
     tests(
         "RealtimeTests",
         [
             "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
-            "CRealtimeSanitizer",
+            "InterlockSupport", "CRealtimeSanitizer",
         ]),
 ]
 
