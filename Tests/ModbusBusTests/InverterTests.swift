@@ -89,7 +89,10 @@ private let short = Duration.milliseconds(500)
         link.start()
         defer { link.finish() }
         inverter.ask(Watts(5_000), for: .seconds(600))
-        try eventually("the setpoint arrives") { try peer.setpoint() == 500 }
+        // Enabled too: before that the device has no timer that could run out.
+        try eventually("the setpoint counts") {
+            try peer.setpoint() == 500 && peer.point(704, "WSetEna") == 1
+        }
         try peer.ask("down")
         try eventually("the reversion timer fires") { try peer.setpoint() == 0 }
         try eventually("the reading is stale") {
