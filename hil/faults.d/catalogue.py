@@ -250,12 +250,16 @@ def mark(verdict):
     return {True: "passed", False: "**FAILED**", None: "not run"}[verdict]
 
 
-def page(catalogue, rows, limits, worst):
+# A page put together from kept results must not read like one clean run.
+REUSED = " from kept results (`--reuse`), which may be of several builds: *this run* below means the last one of each"
+
+
+def page(catalogue, rows, limits, worst, reused):
     count = collections.Counter(row.verdict for row in rows)
     automated = sum(1 for row in rows if "open" not in row.row)
     lines = [
         "# Fault catalogue", "",
-        f"Written by `hil/faults` on {time.strftime('%Y-%m-%d', time.gmtime())}. Do not edit: the catalogue is "
+        f"Written by `hil/faults` on {time.strftime('%Y-%m-%d', time.gmtime())}{REUSED if reused else ''}. Do not edit: the catalogue is "
         "[faults.yaml](faults.yaml), its evidence are [scenarios](scenarios), tests, and the rig.", "",
         "| | rows |", "|---|---|",
         f"| in the catalogue | {len(rows)} |",
@@ -319,7 +323,7 @@ def main():
             run_tests(catalogue)
     results = (scenario_results(), test_results(), rig_results())
     rows = [Row(row, found, *results) for row in catalogue["rows"]]
-    text = page(catalogue, rows, bounds(catalogue), computed(catalogue, programs))
+    text = page(catalogue, rows, bounds(catalogue), computed(catalogue, programs), options.reuse)
     with open(os.path.join(ROOT, "hil/FAULTS.md"), "w", encoding="utf-8") as file:
         file.write(text)
     count = collections.Counter(row.verdict for row in rows)
