@@ -104,10 +104,14 @@ public final class CoreRun {
     private static func controller(
         _ config: SiteConfig, _ profiles: [BatteryProfile?], _ latches: Latches, _ hold: UnitHold
     ) -> Controller {
+        // In virtual time nothing stands on disk but what the run itself has left.
+        let book = ReversionBook(config, ReversionRecord())
         let settings = config.units.enumerated().map { index, unit in
-            SiteAssembly.settings(
+            var settings = SiteAssembly.settings(
                 of: unit, profiles.indices.contains(index) ? profiles[index] : nil,
                 period: config.control.period)
+            settings.provenReversion = book.provenReversion(of: unit)
+            return settings
         }
         var controller = Controller(settings: SiteAssembly.siteSettings(config), units: settings.span)
         for (index, unit) in config.units.enumerated() {

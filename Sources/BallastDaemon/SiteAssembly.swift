@@ -57,10 +57,13 @@ struct SiteAssembly {
         latches: LatchRecord, hold: UnitHold = .none,
         epoch: MonotonicTime, stop: StopFlag
     ) throws(ModbusError) {
+        let book = ReversionBook(config)
         let settings = config.units.enumerated().map { index, unit in
-            Self.settings(
+            var settings = Self.settings(
                 of: unit, profiles.indices.contains(index) ? profiles[index] : nil,
                 period: config.control.period)
+            settings.provenReversion = book.provenReversion(of: unit)
+            return settings
         }
         let exchange = Exchange(
             unitCount: config.units.count, phasorCount: config.gridIntegration.phasors.count)

@@ -79,6 +79,7 @@ public struct BatteryImage: Sendable, BitwiseCopyable {
         image.alarms = alarms.withheld(reason, before: time)
         image.warnings = warnings.withheld(reason, before: time)
         image.insulation = insulation.withheld(reason, before: time)
+        image.contactors = contactors.withheld(reason, before: time)
         return image
     }
 }

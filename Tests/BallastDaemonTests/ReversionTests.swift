@@ -129,6 +129,18 @@ import YAMLText
         #expect(book.remoteRefusal?.contains("before A has proven") == true, "a later test failed")
     }
 
+    @Test func `a reversion counts as what the site has seen and no less than what it has set`() throws {
+        var site = try Self.site()
+        var book = ReversionBook(site, ReversionRecord())
+        #expect(book.provenReversion(of: site.units[0]) == .seconds(11), "704 by its definition, and the way")
+        site.mode = .production
+        #expect(ReversionBook(site, book.record).provenReversion(of: site.units[0]) == nil, "nothing is proven")
+        book.note((.seconds(9), .zero), of: site.units[0], wallSeconds: 0)
+        #expect(book.provenReversion(of: site.units[0]) == .seconds(11))
+        book.note((.milliseconds(12_400), .zero), of: site.units[0], wallSeconds: 0)
+        #expect(book.provenReversion(of: site.units[0]) == .milliseconds(12_400), "slower than it was set")
+    }
+
     @Test func `the refusal stands at the one door through which commands go to the cycle`() throws {
         let site = try SiteAssembly(
             Self.site(), latches: LatchRecord(entries: []), epoch: .now(), stop: StopFlag())
