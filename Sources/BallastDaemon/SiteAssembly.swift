@@ -26,7 +26,6 @@ struct SiteAssembly {
     struct ModbusLink {
         let name: String
         let endpoint: ModbusEndpoint
-        let owner: Handover<ModbusLinkOwner>
         let service: ModbusServicePort
         let status: ModbusLinkStatus
         let reports: RingBuffer<ModbusReport>
@@ -37,6 +36,7 @@ struct SiteAssembly {
         /// Of its I/O modules, by unit.
         let hushes: [Int: ModbusHush]
         let devices: [ModbusDeviceStatus]
+        let owner: Handover<ModbusLinkOwner>
     }
 
     let config: SiteConfig
@@ -86,8 +86,8 @@ struct SiteAssembly {
         cycleLink = link
         let wakes = try Self.wakes(config)
         modbusLinks = try Self.modbusLinks(
-            ModbusParts(
-                config: config, drivers: drivers, exchange: exchange, wakes: wakes, epoch: epoch, stop: stop))
+            ModbusParts(config: config, drivers: drivers, exchange: exchange, epoch: epoch), wakes: wakes,
+            stop: stop)
         canLinks = Self.canLinks(config, profiles, exchange)
         phasorLinks = Self.phasorLinks(config, exchange)
         cycle = Handover(

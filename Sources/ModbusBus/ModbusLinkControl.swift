@@ -4,19 +4,18 @@ import Plant
 import Quantities
 
 /// Setpoints: what is written, and when.
-extension ModbusLinkOwner {
+extension ModbusConversation {
     /// What the device is to do now: a setpoint, or coils.
-    func serve(_ device: ModbusDevice, tick: MonotonicTime) {
+    func serve(_ device: ModbusDevice) {
         switch device.role {
-        case .inverter: serveSetpoint(device, tick: tick)
-        case .module(let map): serveCoils(device, map, tick: tick)
+        case .inverter: serveSetpoint(device)
+        case .module(let map): serveCoils(device, map)
         case .meter: break
         }
     }
 
     /// Writes the device's setpoint where it changed, expired, or is to be refreshed.
-    private func serveSetpoint(_ device: ModbusDevice, tick: MonotonicTime) {
-        let now = MonotonicTime.now()
+    private func serveSetpoint(_ device: ModbusDevice) {
         guard let control = device.control, now >= control.notBefore, now >= device.notBefore else { return }
         let wanted = encode(device.setpoint(at: now), control, device)
         switch device.silence.order(isSame: control.written == wanted, writtenAt: control.writtenAt) {
@@ -24,39 +23,36 @@ extension ModbusLinkOwner {
         case .over: device.control?.written = nil
         case .none: break
         }
-        defer { beatHeart(device) }
-        guard let written = device.control?.written else {
-            activate(device, control, wanted, tick)
-            return
-        }
-        guard isWriteDue(device, control, written: written, wanted: wanted, at: now) else { return }
-        guard wanted != encode(.zero, control, device), !isRefreshDue(control, at: now) else {
-            return writeSetpoint(device, control, wanted, tick)
+        if device.heartbeat != nil { owesHeartbeat = devices.firstIndex { $0 === device } }
+        guard let written = device.control?.written else { return activate(device, control, wanted) }
+        guard isWriteDue(device, control, written: written, wanted: wanted) else { return }
+        guard wanted != encode(.zero, control, device), !isRefreshDue(control) else {
+            return writeSetpoint(device, control, wanted)
         }
         guard !owesReading else {
             holdsWrite = true
             return
         }
-        owesReading = isBehind(at: now)
-        writeSetpoint(device, control, wanted, tick)
+        owesReading = isBehind
+        writeSetpoint(device, control, wanted)
     }
 
     /// Whether a value that a cycle waited for has not been read yet.
-    private func isBehind(at now: MonotonicTime) -> Bool {
+    private var isBehind: Bool {
         devices.contains { other in
             guard other.timetable.isTrusted, let value = other.timetable.nextValue else { return false }
             return max(value.due, other.notBefore) < now
         }
     }
 
-    private func isRefreshDue(_ control: ModbusControlState, at now: MonotonicTime) -> Bool {
+    private func isRefreshDue(_ control: ModbusControlState) -> Bool {
         now - control.writtenAt >= .seconds(control.encoding.reversionSeconds) / 3
     }
 
     /// Zero, once, for a device that we drive.
     func writeZero(_ device: ModbusDevice) {
         guard let control = device.control else { return }
-        writeSetpoint(device, control, encode(.zero, control, device), MonotonicTime.now())
+        writeSetpoint(device, control, encode(.zero, control, device))
     }
 
     private func encode(_ power: Watts, _ control: ModbusControlState, _ device: ModbusDevice) -> Int32 {
@@ -70,10 +66,9 @@ extension ModbusLinkOwner {
     }
 
     private func isWriteDue(
-        _ device: ModbusDevice, _ control: ModbusControlState, written: Int32, wanted: Int32,
-        at now: MonotonicTime
+        _ device: ModbusDevice, _ control: ModbusControlState, written: Int32, wanted: Int32
     ) -> Bool {
-        if isRefreshDue(control, at: now) { return true }
+        if isRefreshDue(control) { return true }
         if wanted == written { return false }
         // Less power, or the other direction, is written at once; only a rise may be too small for a write.
         let (new, old) = (control.encoding.decode(wanted), control.encoding.decode(written))
@@ -83,20 +78,53 @@ extension ModbusLinkOwner {
         return change > rating * 0.0005
     }
 
-    /// The whole block, then the enable: from here on the device's own timer stands behind us.
-    private func activate(
-        _ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32, _ tick: MonotonicTime
-    ) {
-        if case .register(let register) = control.encoding, !takeOver(device, register) { return }
+    /// What must stand first, the whole block, then the enable: from here on the device's own timer stands
+    /// behind us.
+    private func activate(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
+        if case .register(let register) = control.encoding, !register.takeover.isEmpty {
+            return takeOver(device, register, 0, wanted)
+        }
+        writeBlock(device, control, wanted)
+    }
+
+    private func writeBlock(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
         let block = UnsafeMutableBufferPointer(rebasing: registers[0..<10])
         let (offset, count) = control.encoding.activation(wanted, into: block)
-        guard write(device, control, offset, count: count) else { return }
-        if let enable = control.encoding.enable {
-            registers[0] = enable.value
-            guard write(device, control, enable.offset, count: 1) else { return }
-        }
-        acknowledged(device, wanted, tick)
-        device.setDue(.readBack, MonotonicTime.now() + .seconds(1))
+        write(device, control.place.start &+ UInt16(offset), count: count, .activation(wanted))
+    }
+
+    /// The registers that must stand before the first setpoint, one after the other.
+    private func takeOver(
+        _ device: ModbusDevice, _ control: RegisterPowerControl, _ index: Int, _ wanted: Int32
+    ) {
+        let (register, bits) = control.takeover[index]
+        (registers[0], registers[1]) = register.words(bits)
+        write(device, register.address, count: register.type.size, .takeOver(index, wanted))
+    }
+
+    func tookOver(_ device: ModbusDevice, _ index: Int, _ wanted: Int32, _ error: ModbusError?) {
+        guard let control = device.control, case .register(let register) = control.encoding,
+            isTaken(device, error, register.takeover[index].register.address)
+        else { return }
+        if index + 1 < register.takeover.count { return takeOver(device, register, index + 1, wanted) }
+        writeBlock(device, control, wanted)
+    }
+
+    func activated(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) {
+        guard let control = device.control, isTaken(device, error, exchangedAddress) else { return }
+        guard let enable = control.encoding.enable else { return taken(device, control, wanted) }
+        registers[0] = enable.value
+        write(device, control.place.start &+ UInt16(enable.offset), count: 1, .enable(wanted))
+    }
+
+    func enabled(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) {
+        guard let control = device.control, isTaken(device, error, exchangedAddress) else { return }
+        taken(device, control, wanted)
+    }
+
+    private func taken(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
+        acknowledged(device, wanted)
+        device.setDue(.readBack, now + .seconds(1))
         report(device.settings.unitID, .controlTaken(zeroWrite(device, control)))
     }
 
@@ -110,24 +138,24 @@ extension ModbusLinkOwner {
             isSingle: count == 1 && device.driver?.map.writesSingly == true)
     }
 
-    private func writeSetpoint(
-        _ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32, _ tick: MonotonicTime
-    ) {
+    private func writeSetpoint(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
         (registers[0], registers[1]) = control.encoding.words(wanted)
         let (offset, count) = (control.encoding.setpointOffset, control.encoding.setpointCount)
-        guard write(device, control, offset, count: count) else { return }
-        acknowledged(device, wanted, tick)
+        write(device, control.place.start &+ UInt16(offset), count: count, .setpoint(wanted))
     }
 
-    private func acknowledged(_ device: ModbusDevice, _ value: Int32, _ tick: MonotonicTime) {
-        let now = MonotonicTime.now()
+    func setpointWritten(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) {
+        if isTaken(device, error, exchangedAddress) { acknowledged(device, wanted) }
+    }
+
+    private func acknowledged(_ device: ModbusDevice, _ value: Int32) {
         device.control?.written = value
         device.control?.writtenAt = now
-        countWrite(since: tick, at: now)
+        countWrite()
     }
 
     /// One more acknowledged write, begun in the slot of `tick`.
-    func countWrite(since tick: MonotonicTime, at now: MonotonicTime) {
+    func countWrite() {
         status.writeCount.add(1, ordering: .relaxed)
         let delay = (now - tick).nanoseconds
         status.writeLatency.record(delay)
@@ -136,38 +164,27 @@ extension ModbusLinkOwner {
         }
     }
 
-    /// Writes the first `count` registers of the buffer at an offset of the control's model.
-    private func write(
-        _ device: ModbusDevice, _ control: ModbusControlState, _ offset: Int, count: Int
-    ) -> Bool {
-        write(device, control.place.start &+ UInt16(offset), count: count)
-    }
-
     /// Writes the first `count` registers of the buffer.
-    func write(_ device: ModbusDevice, _ address: UInt16, count: Int) -> Bool {
-        let values = UnsafeBufferPointer(rebasing: registers[0..<count])
+    func write(_ device: ModbusDevice, _ address: UInt16, count: Int, _ job: ModbusJob) {
         let isSingle = count == 1 && device.driver?.map.writesSingly == true
-        let result = transact(device) { client throws(ModbusError) in
-            if isSingle {
-                try client.writeRegister(unit: device.settings.unitID, address: address, values[0])
-            } else {
-                try client.write(unit: device.settings.unitID, address: address, values)
-            }
-        }
-        switch result {
-        case .success: return true
-        case .failure(let error):
-            refused(device, error, address)
-            return false
-        }
+        ask(
+            isSingle
+                ? .writeRegister(at: address, value: registers[0])
+                : .writeRegisters(at: address, count: count), device, job)
     }
 
-    /// The value is written again as a whole, but not at once: a busy device needs a moment.
-    private func refused(_ device: ModbusDevice, _ error: ModbusError, _ address: UInt16) {
-        guard case .exception(let code) = error else { return }
+    /// Of the exchange that is over.
+    var exchangedAddress: UInt16 { askedRequest.address }
+
+    /// Whether a write of the setpoint was acknowledged. The value is written again as a whole where it was
+    /// refused, but not at once: a busy device needs a moment.
+    private func isTaken(_ device: ModbusDevice, _ error: ModbusError?, _ address: UInt16) -> Bool {
+        guard let error else { return true }
+        guard case .exception(let code) = error else { return false }
         device.control?.written = nil
-        device.control?.notBefore = MonotonicTime.now() + .milliseconds(250)
+        device.control?.notBefore = now + .milliseconds(250)
         reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
+        return false
     }
 
     // MARK: Read-back
@@ -182,7 +199,7 @@ extension ModbusLinkOwner {
         device.control?.written = nil
         guard isScaled else {
             // The power of ten has changed: what we wrote means something else now.
-            device.forget(at: MonotonicTime.now())
+            device.forget(at: now)
             return report(device.settings.unitID, .mapChanged)
         }
         let found = control.encoding.found(in: block) ?? 0

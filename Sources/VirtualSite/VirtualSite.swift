@@ -10,12 +10,12 @@ import Quantities
 import Scenario
 import SiteConfig
 
-/// A whole site in virtual time: the daemon's controller, its start and its records; the production decoders
-/// and codecs, with bytes in between; and the simulated plant. No thread, no wire, no clock: the same input
-/// gives the same run.
+/// A whole site in virtual time: the daemon's controller, its start and its records; what it says on its
+/// Modbus links, and the production decoders and codecs, with bytes in between; and the simulated plant. No
+/// thread, no wire, no clock: the same input gives the same run.
 ///
-/// Not the production code: the owners of links (`VirtualLink`, `NearBattery` stand in for them), phasor
-/// measurement units, whose readings come without bytes.
+/// Not the production code: the owner of a battery's bus (`NearBattery` stands in for it), phasor measurement
+/// units, whose readings come without bytes.
 public struct VirtualSite {
     /// The plant's physics and the wires take no longer steps.
     private static let longestStep = Duration.milliseconds(20)
@@ -26,12 +26,15 @@ public struct VirtualSite {
     private var plant: FarPlant
     private var farBatteries: [FarBattery]
     private var farLinks: [FarLink]
+    /// Of each of `farLinks`.
     private let endpoints: [ModbusEndpoint]
 
     // What the daemon is made of; empty while none runs.
     private var core: CoreRun?
     private var nearBatteries: [NearBattery] = []
-    private var links: [VirtualLink] = []
+    private var near: CoreLinks?
+    /// With the place of its far end.
+    private var links: [(link: VirtualLink, far: Int)] = []
     /// What it left on disk.
     private var state = CoreState()
     /// It stands still (SIGSTOP).
@@ -102,35 +105,17 @@ public struct VirtualSite {
         isFrozen = false
         endsBy = nil
         nearBatteries = config.units.enumerated().map { NearBattery($1, profiles[$0], at: now) }
-        links = endpoints.map { endpoint in
-            VirtualLink(devices(at: endpoint), isSerial: endpoint.isSerial, at: now)
+        let near = CoreLinks(config, epoch: now)
+        self.near = near
+        links = near.links.compactMap { link in
+            endpoints.firstIndex(of: link.endpoint).map { (VirtualLink(link, config, at: now), $0) }
         }
-    }
-
-    private func devices(at endpoint: ModbusEndpoint) -> [VirtualDevice] {
-        var devices: [VirtualDevice] = []
-        for (index, unit) in config.units.enumerated() where unit.inverter.endpoint == endpoint {
-            let role = VirtualDevice.Role.inverter(
-                reversion: unit.reversion, readsDCVoltage: unit.contactors != nil,
-                acceptsUnprovenReversion: config.mode != .production)
-            devices.append(VirtualDevice(unit.inverter, role, unit: index, unitName: unit.id, at: now))
-        }
-        for (index, unit) in config.units.enumerated() {
-            guard let modbus = unit.ioModule?.modbus, modbus.endpoint == endpoint,
-                let map = ControlSettings.ioMap(of: unit)
-            else { continue }
-            devices.append(VirtualDevice(modbus, .module(map), unit: index, unitName: unit.id, at: now))
-        }
-        if let modbus = config.gridMeter?.modbus, modbus.endpoint == endpoint {
-            devices.append(VirtualDevice(modbus, .meter, unit: nil, unitName: nil, at: now))
-        }
-        return devices
     }
 
     private mutating func endDaemon() {
         core = nil
         nearBatteries = []
-        links = []
+        (near, links) = (nil, [])
         isFrozen = false
         endsBy = nil
         images = images.map { _ in UnitImage() }
@@ -199,28 +184,20 @@ public struct VirtualSite {
     }
 
     private mutating func turn() {
-        guard let core else { return }
-        for index in images.indices { images[index].battery = nearBatteries[index].image }
-        var grid = GridImage()
-        for link in links {
-            for device in link.devices {
-                switch device.role {
-                case .inverter: if let unit = device.unit { images[unit].inverter = device.inverterImage }
-                case .module: if let unit = device.unit { images[unit].inputs = device.inputImage }
-                case .meter: grid = device.gridImage
-                }
-            }
+        guard let core, let near else { return }
+        for index in images.indices {
+            images[index].battery = nearBatteries[index].image
+            images[index].inverter = near.inverter(of: index)
+            images[index].inputs = near.inputs(of: index)
         }
+        var grid = near.grid
         measurePhasors(&grid)
         let images = images
         told += core.turn(grid: grid, units: images.span, wallSeconds: wallSeconds, at: now)
-        for link in links.indices {
-            for device in links[link].devices.indices {
-                guard let unit = links[link].devices[device].unit else { continue }
-                var actuation = core.actuation(of: unit)
-                if defect == .writesTooMuch { actuation.setpoint = actuation.setpoint * 1.5 }
-                links[link].devices[device].actuation = actuation
-            }
+        for index in config.units.indices {
+            var actuation = core.actuation(of: index)
+            if defect == .writesTooMuch { actuation.setpoint = actuation.setpoint * 1.5 }
+            near.publish(actuation, unit: index, at: now)
         }
         state = core.state
         endIfDone()
@@ -241,7 +218,7 @@ public struct VirtualSite {
         guard let endsBy, let core, core.isOutOfService || now >= endsBy else { return }
         core.end()
         state = core.state
-        for unit in plant.site.units.indices { plant.site.units[unit].inverter.setpoint.write(.zero) }
+        for index in links.indices { links[index].link.finish(&farLinks[links[index].far], &plant) }
         endDaemon()
         told.append(CoreEvent(name: "stopped", text: "the daemon has ended in order"))
     }
@@ -250,9 +227,9 @@ public struct VirtualSite {
         let end = now + step
         if core != nil && !isFrozen {
             for index in links.indices {
-                links[index].advance(to: end, from: now, &farLinks[index], &plant)
-                told += links[index].takeEvents()
+                links[index].link.advance(to: end, from: now, &farLinks[links[index].far], &plant)
             }
+            told += near?.takeEvents() ?? []
         }
         plant.site.advance(by: step)
         now = end
