@@ -29,6 +29,8 @@ public struct OperatorCommand: Sendable, Equatable {
     public var wish: Wish
     /// Why a person asks for it; "scenario" where the file says nothing.
     public var reason: String
+    /// Who asks: `--by NAME`. The virtual tier tells people apart by it; real programs by their accounts.
+    public var person: String
     /// As they follow `ballastctl`, with the reason.
     public var arguments: [String]
 
@@ -49,6 +51,7 @@ public struct OperatorCommand: Sendable, Equatable {
         var words = Words(try Self.split(line))
         let reason = try words.option("--reason")
         self.reason = reason ?? "scenario"
+        person = try words.option("--by") ?? ""
         arguments = words.left + ["--reason", self.reason]
         let unit = try words.option("--unit")
         let time = try words.option("--for").map { (text) throws(ParseError) in try Self.duration(text) }

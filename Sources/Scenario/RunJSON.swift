@@ -101,6 +101,7 @@ extension Scenario.Step.Action {
         case .clear(let kind, let unit): "\(kind.rawValue)\(of(unit)) ends"
         case .frequency(let frequency):
             frequency.map { "grid at \(Figure.text($0.value)) Hz" } ?? "grid follows the profile"
+        case .clock(let jump): "the clock jumps by \(Figure.text(jump.seconds)) s"
         case .command(let command): command.arguments.joined(separator: " ")
         case .daemon(let action, let program): "\(action.rawValue) \(program.rawValue)"
         case .run(let line): line

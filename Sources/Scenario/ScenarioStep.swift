@@ -51,6 +51,8 @@ extension Scenario {
             case clear(Fault.Kind, unit: String?)
             /// The grid holds this frequency; `nil` = it follows the profile again.
             case frequency(Hertz?)
+            /// The wall clock of the controller's machine jumps.
+            case clock(Duration)
             /// The words behind `ballastctl`.
             case command(OperatorCommand)
             case daemon(DaemonAction, Program)
@@ -74,7 +76,7 @@ extension Scenario {
         public var isOfPlant: Bool {
             switch action {
             case .fault, .clear, .frequency: true
-            case .command, .daemon, .run: false
+            case .clock, .command, .daemon, .run: false
             }
         }
     }
@@ -101,7 +103,9 @@ extension Scenario.Step {
         }
     }
 
-    private static let verbs = ["fault", "clear", "frequency_hz", "operator", "daemon", "run"]
+    private static let verbs = [
+        "fault", "clear", "frequency_hz", "clock_jump_s", "operator", "daemon", "run",
+    ]
 
     private static func action(
         _ keys: inout ScenarioKeys, cellCount: Int
@@ -117,6 +121,8 @@ extension Scenario.Step {
         case "fault": return try fault(&keys, cellCount: cellCount)
         case "clear": return try clear(&keys)
         case "frequency_hz": return try frequency(&keys)
+        case "clock_jump_s":
+            return .clock(ScenarioKeys.seconds(try keys.requiredNumber("clock_jump_s", -1e9...1e9)))
         case "operator":
             let words = try keys.requiredText("operator")
             do throws(OperatorCommand.ParseError) {

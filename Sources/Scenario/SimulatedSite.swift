@@ -14,6 +14,8 @@ public struct SimulatedUnit: Sendable {
     /// In the order in which they came; at most one of each kind.
     public private(set) var faults: [Fault] = []
     private var untilForeignWrite = Duration.zero
+    /// Contacts that have parted since `takePartings()`.
+    private var partings: [Parting] = []
 
     /// - Parameter module: where it drives a main contactor, the unit has contactors of its own.
     public init(
@@ -77,14 +79,34 @@ public struct SimulatedUnit: Sendable {
     }
 
     public mutating func advance(by step: Duration) {
+        let wasConnected = isBatteryConnected
+        if let module, module.settings.drives(.permit) { management.isPermitted = module.isOn(.permit) }
         management.watch(&battery)
         writeAsForeigner(after: step)
         module?.advance(by: step)
         let charging = advanceContactors(by: step)
+        if wasConnected && !isBatteryConnected { part() }
         inverter.advance(
             by: step, isBatteryConnected: isBatteryConnected, waitsForBattery: contactors != nil)
         battery.advance(power: isBatteryConnected ? inverter.dcPower : charging, by: step)
     }
+
+    /// A main contact has parted the current that flowed in the step before.
+    private mutating func part() {
+        let cause: Parting.Cause =
+            if battery.isContactorClosed { .coil } else if !management.protections.isEmpty { .protection
+            } else if management.keepsContactorsOpen { .fault } else { .permit }
+        partings.append(Parting(current: battery.current, cause: cause))
+    }
+
+    /// What has parted since the last call.
+    public mutating func takePartings() -> [Parting] {
+        defer { partings = [] }
+        return partings
+    }
+
+    /// Whether one of its wires says that waiting is worse than opening under load.
+    public var hasEmergency: Bool { has(.emergencyStop) || has(.smoke) || has(.gas) }
 
     private mutating func writeAsForeigner(after step: Duration) {
         guard
@@ -196,6 +218,9 @@ public struct SimulatedSite: Sendable {
         return profile.frequency(at: end)
     }
 
+    /// At the point of connection as it is, share of nominal.
+    public var gridVoltage: Fraction { has(.gridLoss) ? .zero : Fraction(1) }
+
     /// At the point of connection; positive = the site injects. The site has no other load.
     public var meterPower: Watts { units.reduce(.zero) { $0 + $1.inverter.activePower } }
 
@@ -225,7 +250,7 @@ public struct SimulatedSite: Sendable {
             case .clear(let kind, let unit): clear(kind, unit: unit.flatMap { index(of: $0) })
             case .frequency(let frequency): frequencyOverride = frequency
             // The runner's part.
-            case .command, .daemon, .run: break
+            case .clock, .command, .daemon, .run: break
             }
         }
     }

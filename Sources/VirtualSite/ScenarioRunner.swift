@@ -59,6 +59,10 @@ public enum ScenarioRunner {
         for cycle in 0..<cycles {
             let time = Duration.nanoseconds(cycle * period.nanoseconds)
             while next < scenario.steps.count, scenario.steps[next].at <= time {
+                if case .command(let command) = scenario.steps[next].action {
+                    history.commands.append(
+                        RunWish(time: time, wish: command.wish, person: command.person))
+                }
                 perform(scenario.steps[next], on: &site)
                 next += 1
             }
@@ -75,6 +79,7 @@ public enum ScenarioRunner {
         switch step.action {
         case .command(let command): site.handle(command)
         case .daemon(let action, _): site.handle(action)
+        case .clock(let jump): site.jumpClock(by: jump)
         // The plant does it by itself; a shell has only the rig.
         case .fault, .clear, .frequency, .run: break
         }

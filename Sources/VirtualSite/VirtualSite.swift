@@ -57,6 +57,8 @@ public struct VirtualSite {
     private let begun = MonotonicTime(nanoseconds: 1_000_000_000_000)
     private var images: [UnitImage]
     private var told: [CoreEvent] = []
+    /// Contacts that have parted in the last cycle, by unit.
+    private var partings: [[Parting]] = []
     /// The last frames of each battery, for `Defect.neverStale`.
     private var heard: [[CANFrame]] = []
 
@@ -89,7 +91,10 @@ public struct VirtualSite {
     public var site: SimulatedSite { plant.site }
     public var isDaemonRunning: Bool { core != nil }
     private var period: Duration { config.control.period }
-    private var wallSeconds: Int64 { Self.wallEpoch + Int64((now - begun).seconds) }
+    private var wallSeconds: Int64 { Self.wallEpoch + Int64((now - begun + clockError).seconds) }
+    /// The wall clock's, by its jumps so far.
+    private var clockError = Duration.zero
+    public mutating func jumpClock(by jump: Duration) { clockError = clockError + jump }
 
     /// Begins the scenario.
     public mutating func begin() { plant.site.start() }
@@ -172,6 +177,7 @@ public struct VirtualSite {
     /// - Returns: what people were told.
     public mutating func cycle() -> [CoreEvent] {
         plant.written = plant.written.map { _ in nil }
+        defer { collectPartings() }
         if !isFrozen { turn() }
         var left = period
         while left > .zero {
@@ -181,6 +187,10 @@ public struct VirtualSite {
         }
         defer { told = [] }
         return told
+    }
+
+    private mutating func collectPartings() {
+        partings = plant.site.units.indices.map { plant.site.units[$0].takePartings() }
     }
 
     private mutating func turn() {
@@ -233,7 +243,12 @@ public struct VirtualSite {
         }
         plant.site.advance(by: step)
         now = end
-        for index in farBatteries.indices { converse(index) }
+        for index in farBatteries.indices {
+            converse(index)
+            if let isPermitted = farBatteries[index].isPermitted(at: now) {
+                plant.site.units[index].management.isPermitted = isPermitted
+            }
+        }
     }
 
     /// What battery and daemon say to each other.
@@ -267,6 +282,8 @@ extension VirtualSite {
     public func sample(at time: Duration) -> RunSample {
         var sample = RunSample(
             time: time, frequency: plant.site.frequency, units: config.units.indices.map(unit))
+        sample.voltage = plant.site.gridVoltage
+        sample.siteFaults = plant.site.faults.map(\.kind)
         sample.isDaemonRunning = core != nil
         sample.hasSiteFault = plant.site.hasFault
         guard let core, !isFrozen else { return sample }
@@ -299,6 +316,7 @@ extension VirtualSite {
         sample.stateOfCharge = unit.battery.stateOfCharge
         sample.inverter = "\(unit.inverter.state)"
         sample.faults = unit.faults.map(\.kind)
+        sample.truth = truth(index, unit)
         guard let core, !isFrozen, core.decision.cycle > 0 else { return sample }
         let status = core.status(of: index)
         sample.mode = status.mode
@@ -308,6 +326,17 @@ extension VirtualSite {
         sample.holds = status.holds
         sample.limitedBy = status.limitedBy
         return sample
+    }
+
+    private func truth(_ index: Int, _ unit: SimulatedUnit) -> UnitTruth {
+        var truth = unit.truth
+        truth.allowedCurrent = farBatteries[index].allowedCurrent
+        truth.partings = partings.indices.contains(index) ? partings[index] : []
+        truth.batterySilence = farBatteries[index].spokeAt.map { now - $0 }
+        truth.inverterSilence = plant.inverterAnsweredAt[index].map { now - $0 }
+        truth.moduleSilence = plant.moduleAnsweredAt[index].map { now - $0 }
+        if let core, !isFrozen { truth.asked = core.actuation(of: index).setpoint(at: now) }
+        return truth
     }
 
     /// As old as the evidence that is closest to its budget, or furthest beyond it, on the scale of the
@@ -324,16 +353,42 @@ extension VirtualSite {
 
     /// A record of a run of this site, with nothing in it yet.
     public var history: RunHistory {
-        RunHistory(
-            units: config.units.map { unit in
-                RunHistory.Unit(
+        var history = RunHistory(
+            units: config.units.enumerated().map { index, unit in
+                var known = RunHistory.Unit(
                     id: unit.id, rating: unit.maxPower,
                     evidenceBudget: ControlSettings.budget(of: unit, period: period).battery,
                     response: unit.followTime, reversion: unit.reversion,
                     openUnderLoad: unit.contactors.map(\.openingLimit))
+                let inverter = plant.site.units[index].inverter
+                known.nameplate = inverter.ratedPower
+                known.idle = inverter.losses(at: .zero)
+                return known
             },
             // Two cycles, a write behind one that is under way, and the period between two samples.
             reaction: period * 3 + .milliseconds(30),
             recovery: config.control.enterService + .seconds(45), isVirtualTime: true)
+        history.importLimit = config.limits?.importLimit
+        history.exportLimit = config.limits?.exportLimit
+        history.stopLimit = config.control.stopLimit
+        history.gridLimits = gridLimits
+        return history
+    }
+
+    /// As the grid code has them.
+    private var gridLimits: [GridLimit] {
+        guard let supervision = config.gridIntegration.supervision else { return [] }
+        let settings = supervision.settings(nominal: config.gridIntegration.nominalFrequency)
+        return (0..<settings.elementCount).map { index in
+            let element = settings.elements[index]
+            let region: GridLimit.Region =
+                switch element.region {
+                case .underFrequency(let limit): .below(Hertz(Double(limit) / 1_000))
+                case .overFrequency(let limit): .above(Hertz(Double(limit) / 1_000))
+                case .undervoltage(let limit): .voltageBelow(limit)
+                case .overvoltage(let limit): .voltageAbove(limit)
+                }
+            return GridLimit(region, clearing: element.clearing)
+        }
     }
 }

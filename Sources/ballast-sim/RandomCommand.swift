@@ -9,9 +9,10 @@ struct RandomCommand: ParsableCommand {
         commandName: "random",
         abstract: "Run random combinations of faults in virtual time and judge the safety invariants.",
         discussion: """
-            One to three faults at random times, at a random power, charge and frequency; sometimes the daemon is killed too. \
-            A seed that fails is written as a scenario file, and the command that runs it again is printed. The same seed \
-            gives the same run. The exit status is 1 if anything failed.
+            One to three faults at random times, some flickering, some together; two persons, leases from above, a program \
+            that is killed or stands still, a clock that jumps; at a random power, charge and frequency, over every site that \
+            is shipped. A seed that fails is written as the shortest scenario file that still fails the same invariant, and the \
+            command that runs it again is printed. The same seed gives the same run. The exit status is 1 if anything failed.
 
             EXAMPLE
               ballast-sim random --seeds 1000
@@ -27,42 +28,55 @@ struct RandomCommand: ParsableCommand {
     @Option(help: "This seed alone.")
     var seed: UInt64?
 
-    @Option(help: "The site's configuration.")
-    var site = "hil/scenarios/sites/mixed.yaml"
+    @Option(name: .customLong("site"), help: "A site's configuration; several take the seeds in turn. [all]")
+    var sites: [String] = []
+
+    @Flag(help: "Leave failing scenarios as long as they were drawn.")
+    var whole = false
+
+    @Flag(help: "Judge what is known to be unmended too.")
+    var strict = false
 
     @Option(help: "Folder for the scenarios that fail.")
     var out = "hil/out/random"
 
     func run() throws {
         let all = seed.map { [$0] } ?? (0..<UInt64(max(0, seeds))).map { first &+ $0 }
+        let sites = self.sites.isEmpty ? RandomSites.all : self.sites
+        let options = RandomRunner.Options(isStrict: strict, shrinks: !whole)
         let begun = MonotonicTime.now()
         var failed = 0
+        var causes: [String: Int] = [:]
         for (index, seed) in all.enumerated() {
             Progress.show("seed \(seed), \(index + 1)/\(all.count), \(failed) failed")
-            guard let failure = RandomRunner.run(seed: seed, sitePath: site) else { continue }
+            let path = sites[index % sites.count]
+            guard let failure = RandomRunner.run(seed: seed, sitePath: path, options) else { continue }
             Progress.clear()
             failed += 1
-            try keep(failure)
+            let cause = failure.outcome.problem ?? failure.outcome.verdict.failed.first?.rawValue ?? ""
+            causes["\(cause) \(path)", default: 0] += 1
+            try keep(failure, path)
         }
         Progress.clear()
         let seconds = (MonotonicTime.now() - begun).seconds
         print(
             "\(all.count - failed) of \(all.count) seeds hold, \(Figure.text((seconds * 10).rounded() / 10)) s"
         )
+        for (cause, count) in causes.sorted(by: { $0.value > $1.value }) { print("  \(count) × \(cause)") }
         if failed > 0 { throw ExitCode(1) }
     }
 
-    private func keep(_ failure: RandomRunner.Failure) throws {
+    private func keep(_ failure: RandomRunner.Failure, _ site: String) throws {
         print(RunTable.failures(failure.outcome))
-        guard !failure.yaml.isEmpty else { return }
+        guard !failure.script.steps.isEmpty else { return }
         try DurableFile.createDirectories(out)
         let path = "\(out)/seed-\(failure.seed).yaml"
+        var script = failure.script
         // The site's path counts from the file that names it.
-        let text = failure.yaml.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            line == "site: \(site)" && !site.hasPrefix("/") ? "site: \(up(path))\(site)" : String(line)
-        }.joined(separator: "\n")
-        try DurableFile.replace(path, with: Array(text.utf8))
-        print("  again: ballast-sim run \(path)   or: ballast-sim random --seed \(failure.seed)")
+        if !site.hasPrefix("/") { script.site = up(path) + site }
+        try DurableFile.replace(path, with: Array(script.yaml.utf8))
+        let words = "\(strict ? " --strict" : "") --site \(site)"
+        print("  again: ballast-sim run \(path)   or: ballast-sim random --seed \(failure.seed)\(words)")
     }
 
     private func up(_ path: String) -> String {

@@ -190,17 +190,17 @@ let project = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" 
 
     @Test func `a seed gives the same file every time, and another seed another one`() throws {
         let config = try SiteConfig.load(path: Self.site)
-        func yaml(_ seed: UInt64) -> String {
-            RandomRunner.yaml(seed: seed, site: config, sitePath: Self.site)
+        func script(_ seed: UInt64) -> RandomScenario.Script {
+            RandomRunner.script(seed: seed, site: config, sitePath: Self.site)
         }
-        #expect(yaml(7) == yaml(7))
-        #expect(yaml(7) != yaml(8))
+        #expect(script(7) == script(7))
+        #expect(script(7) != script(8))
     }
 
     @Test func `every seed's file is a scenario`() throws {
         let config = try SiteConfig.load(path: Self.site)
         for seed in UInt64(1)...300 {
-            let text = RandomRunner.yaml(seed: seed, site: config, sitePath: Self.site)
+            let text = RandomRunner.script(seed: seed, site: config, sitePath: Self.site).yaml
             _ = try Scenario(try YAMLText.parse(Array(text.utf8), file: "\(seed)"), file: "\(seed)")
         }
     }
