@@ -29,12 +29,16 @@ public enum Invariant: String, Sendable, Equatable, CaseIterable {
     case staysWhereItIsPut = "I16"
     case toldIsTrue = "I17"
     case standsAlone = "I18"
+    case dangerLatches = "I19"
+    case comesBackOnTheRamp = "I20"
+    case doesNotHunt = "I21"
 
     /// Those that fail where a known defect is not yet mended. They are judged and shown, and fail a run only
     /// where it is judged strictly.
     public static let open: Set<Invariant> = [
         .currentWithinLimits, .powerFollowsOrIsTold, .outOfServiceIsZero, .latchesOutliveRuns,
         .noContactPartsLoad, .siteLimits, .gridWindow, .staysWhereItIsPut, .toldIsTrue, .standsAlone,
+        .dangerLatches, .comesBackOnTheRamp,
     ]
 
     public var title: String {
@@ -59,6 +63,9 @@ public enum Invariant: String, Sendable, Equatable, CaseIterable {
         case .gridWindow: "outside the grid code's window power is zero"
         case .staysWhereItIsPut: "what may not move does not, until its person, a word or its time"
         case .toldIsTrue: "what is told is true in the plant"
+        case .dangerLatches: "a danger that comes and goes latches as one that stays"
+        case .comesBackOnTheRamp: "a unit that comes back takes its power on the ramp"
+        case .doesNotHunt: "frequency response does not hunt with the grid"
         case .standsAlone: "without anybody remote nothing changes"
         }
     }
@@ -86,6 +93,9 @@ public enum Invariant: String, Sendable, Equatable, CaseIterable {
         case .gridWindow: history.judgeGridWindow()
         case .staysWhereItIsPut: history.judgeStanding()
         case .toldIsTrue: history.judgeWords()
+        case .dangerLatches: history.judgeDangers()
+        case .comesBackOnTheRamp: history.judgeReturns()
+        case .doesNotHunt: history.judgeHunting()
         case .standsAlone: .notJudged("nobody remote is there to be taken away in one run")
         }
     }

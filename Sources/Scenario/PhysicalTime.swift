@@ -23,6 +23,10 @@ public struct PhysicalTime: Sendable, Equatable {
     static let lyingMeter = PhysicalTime(
         text: "a meter that lies is found out", time: .seconds(5),
         source: "some steps of our own power and the meter's answer to each")
+    /// A danger that stands now and then.
+    static let danger = PhysicalTime(
+        text: "a danger that comes and goes has stood long enough", time: .seconds(4),
+        source: "longer than the debounce of any mandatory row, which a danger that stays has to outlast")
     /// Measured, decided, written, ramped down.
     static let pointOfConnection = PhysicalTime(
         text: "a limit at the point of connection is kept again", time: .seconds(1),

@@ -48,6 +48,17 @@ public enum RandomScenario {
         /// Without their dashes and braces.
         public var steps: [String]
 
+        public init(
+            why: String, site: String, seed: UInt64, duration: Double, charge: Int, steps: [String]
+        ) {
+            self.why = why
+            self.site = site
+            self.seed = seed
+            self.duration = duration
+            self.charge = charge
+            self.steps = steps
+        }
+
         /// The file that `ballast-sim run` takes.
         public var yaml: String {
             let lines = [

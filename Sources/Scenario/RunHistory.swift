@@ -180,6 +180,8 @@ public struct RunHistory: Sendable, Equatable {
         public var nameplate: Watts
         /// What the inverter draws from the battery at zero power.
         public var idle: Watts = .zero
+        /// Wires whose evidence is a danger: emergency_stop, smoke, gas.
+        public var dangerInputs: [Fault.Kind] = []
         /// A contact that parts more than this is worn; its maker's figure.
         public var breakingCurrent: Amperes
 
@@ -205,6 +207,14 @@ public struct RunHistory: Sendable, Equatable {
     public var exportLimit: Watts?
     /// What the grid code demands; empty where the site supervises nothing.
     public var gridLimits: [GridLimit] = []
+    /// The grid's frequency follows what flows.
+    public var hasAnsweringGrid = false
+    /// When load or grid were changed last.
+    public var lastLoadStep: Duration?
+    /// How fast asked power may change.
+    public var ramp: WattsPerSecond?
+    /// The grid inside which no frequency response is asked for.
+    public var quietBand: ClosedRange<Hertz>?
     /// The longest way to zero at a stop.
     public var stopLimit = Duration.seconds(10)
     /// What people and those above asked for.

@@ -313,7 +313,7 @@ public struct RunPlot {
                 switch step.action {
                 case .fault: "#c62828"
                 case .clear: "#1a7f37"
-                case .frequency: "#1f4e9c"
+                case .frequency, .siteLoad, .gridLoad: "#1f4e9c"
                 case .command: "#6a3d9a"
                 case .clock, .daemon, .run: "#444"
                 }

@@ -167,6 +167,10 @@ public struct SimulatedSite: Sendable {
     public var frequencyOverride: Hertz?
     /// Faults that concern no unit; at most one of each kind.
     public private(set) var faults: [Fault] = []
+    /// What everything else behind the meter draws.
+    public private(set) var load: Watts = .zero
+    /// `nil` = the grid's frequency is what the profile says, whatever the site does.
+    public private(set) var grid: GridModel?
     /// What the meter showed when it froze.
     private var frozen: MeterView?
     private var nextEvent = 0
@@ -203,6 +207,7 @@ public struct SimulatedSite: Sendable {
         self.units = units
         self.scenario = scenario
         self.profile = profile
+        grid = scenario.grid
     }
 
     /// Lets the scenario run; a second call changes nothing.
@@ -211,7 +216,10 @@ public struct SimulatedSite: Sendable {
     }
 
     /// The grid's frequency now. Before the start the profile's value at `start_at_s` stands.
-    public var frequency: Hertz {
+    public var frequency: Hertz { undisturbed + (grid?.deviation ?? .zero) }
+
+    /// What it would be without what flows.
+    private var undisturbed: Hertz {
         if let frequencyOverride { return frequencyOverride }
         let profileTime = scenario.startAt + (scenarioTime ?? .zero)
         guard let end = scenario.endAt, profileTime > end else { return profile.frequency(at: profileTime) }
@@ -221,8 +229,8 @@ public struct SimulatedSite: Sendable {
     /// At the point of connection as it is, share of nominal.
     public var gridVoltage: Fraction { has(.gridLoss) ? .zero : Fraction(1) }
 
-    /// At the point of connection; positive = the site injects. The site has no other load.
-    public var meterPower: Watts { units.reduce(.zero) { $0 + $1.inverter.activePower } }
+    /// At the point of connection; positive = the site injects.
+    public var meterPower: Watts { units.reduce(.zero) { $0 + $1.inverter.activePower } - load }
 
     /// Whether something is wrong that concerns no unit.
     public var hasFault: Bool { !faults.isEmpty }
@@ -239,6 +247,8 @@ public struct SimulatedSite: Sendable {
             playEvents(until: before + step)
         }
         for index in units.indices { units[index].advance(by: step) }
+        let (power, nominal) = (meterPower, undisturbed)
+        if scenarioTime != nil { grid?.advance(site: power, nominal: nominal, by: step) }
     }
 
     private mutating func playEvents(until now: Duration) {
@@ -250,6 +260,8 @@ public struct SimulatedSite: Sendable {
             case .clear(let kind, let unit): clear(kind, unit: unit.flatMap { index(of: $0) })
             case .frequency(let frequency): frequencyOverride = frequency
             // The runner's part.
+            case .siteLoad(let power): load = power
+            case .gridLoad(let power): grid?.surplusLoad = power
             case .clock, .command, .daemon, .run: break
             }
         }

@@ -18,11 +18,13 @@ public enum RandomRunner {
         public var isStrict = false
         /// A failing seed is made as short as it still fails.
         public var shrinks = false
-        var defect: VirtualSite.Defect?
+        /// Something of ours that is put wrong on purpose, so that it can be seen that it is found.
+        public var defect: SeededDefect?
 
-        public init(isStrict: Bool = false, shrinks: Bool = false) {
+        public init(isStrict: Bool = false, shrinks: Bool = false, defect: SeededDefect? = nil) {
             self.isStrict = isStrict
             self.shrinks = shrinks
+            self.defect = defect
         }
     }
 

@@ -42,16 +42,9 @@ public struct VirtualSite {
     /// It is to end in order, at the latest then.
     private var endsBy: MonotonicTime?
 
-    /// Something wrong with our own side, for the tests of the judges.
-    enum Defect {
-        /// Half as much again is written.
-        case writesTooMuch
-        /// The battery's last frames are heard again and again.
-        case neverStale
-        /// A restart forgets what was latched.
-        case forgetsLatches
-    }
-    var defect: Defect?
+    /// Something wrong with our own side, for the judge of the judges.
+    var defect: SeededDefect?
+    private var memory: DefectMemory
 
     public private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
     private let begun = MonotonicTime(nanoseconds: 1_000_000_000_000)
@@ -72,6 +65,7 @@ public struct VirtualSite {
             FarBattery(unit, files.profiles[index], seed: seed &+ UInt64(index))
         }
         images = files.site.units.map { _ in UnitImage() }
+        memory = DefectMemory(unitCount: files.site.units.count)
         heard = files.site.units.map { _ in [] }
         var endpoints: [ModbusEndpoint] = []
         var devices: [[SimulatedModbusDevice]] = []
@@ -186,7 +180,7 @@ public struct VirtualSite {
             left -= step
         }
         defer { told = [] }
-        return told
+        return defect.map { defect in told.map { defect.spoil($0) } } ?? told
     }
 
     private mutating func collectPartings() {
@@ -202,15 +196,51 @@ public struct VirtualSite {
         }
         var grid = near.grid
         measurePhasors(&grid)
+        spoilImages(&grid, core)
         let images = images
         told += core.turn(grid: grid, units: images.span, wallSeconds: wallSeconds, at: now)
+        obeyDefect(core)
         for index in config.units.indices {
-            var actuation = core.actuation(of: index)
-            if defect == .writesTooMuch { actuation.setpoint = actuation.setpoint * 1.5 }
-            near.publish(actuation, unit: index, at: now)
+            near.publish(actuation(of: index, core), unit: index, at: now)
         }
         state = core.state
         endIfDone()
+    }
+
+    /// What the defect lets the controller see.
+    private mutating func spoilImages(_ grid: inout GridImage, _ core: CoreRun) {
+        guard let defect else { return }
+        let ills: [Fault.Kind] = [.meterSilence, .meterNotAvailable, .meterFrozen, .meterOffset]
+        let isMeterWell = !plant.site.faults.contains { ills.contains($0.kind) }
+        defect.spoil(&grid, &memory, isMeterWell: isMeterWell, at: now)
+        for index in images.indices {
+            let asked = core.decision.cycle > 0 ? core.actuation(of: index).setpoint(at: now) : .zero
+            defect.spoil(
+                &images[index], unit: index, asked: asked, isMeterWell: isMeterWell, &memory, at: now)
+        }
+    }
+
+    /// What the defect does on its own after a cycle.
+    private mutating func obeyDefect(_ core: CoreRun) {
+        guard let defect else { return }
+        let hasResumed = told.contains { $0.name == "resume" }
+        for index in images.indices {
+            let isTripped = !core.status(of: index).trips.isEmpty
+            let commands = defect.commands(
+                unit: index, isTripped: isTripped, hasSiteResumed: hasResumed, &memory)
+            for command in commands { core.handle(command, at: now) }
+        }
+    }
+
+    /// What goes out to a unit, with what the defect makes of it.
+    private mutating func actuation(of unit: Int, _ core: CoreRun) -> Actuation {
+        var actuation = core.actuation(of: unit)
+        guard let defect, core.decision.cycle > 0 else { return actuation }
+        let share = core.decision.basePoint / Double(config.units.count)
+        defect.spoil(
+            &actuation, unit: unit, mode: core.status(of: unit).mode, share: share,
+            hasOtherScale: plant.site.units[unit].has(.inverterScale), &memory, at: now)
+        return actuation
     }
 
     private mutating func measurePhasors(_ grid: inout GridImage) {
@@ -258,8 +288,12 @@ public struct VirtualSite {
             if frames.isEmpty { frames = heard[index] } else { heard[index] = frames }
         }
         guard let core, !isFrozen else { return }
+        if let defect {
+            frames = defect.spoil(
+                frames, hasSecondSender: plant.site.units[index].has(.bmsSecondSender))
+        }
         told += nearBatteries[index].accept(frames, at: now)
-        let actuation = core.actuation(of: index)
+        let actuation = actuation(of: index, core)
         for frame in nearBatteries[index].sent(actuation, wallSeconds: wallSeconds, at: now) {
             farBatteries[index].hear(frame, at: now)
         }
@@ -283,6 +317,7 @@ extension VirtualSite {
         var sample = RunSample(
             time: time, frequency: plant.site.frequency, units: config.units.indices.map(unit))
         sample.voltage = plant.site.gridVoltage
+        sample.load = plant.site.load
         sample.siteFaults = plant.site.faults.map(\.kind)
         sample.isDaemonRunning = core != nil
         sample.hasSiteFault = plant.site.hasFault
@@ -363,6 +398,7 @@ extension VirtualSite {
                 let inverter = plant.site.units[index].inverter
                 known.nameplate = inverter.ratedPower
                 known.idle = inverter.losses(at: .zero)
+                known.dangerInputs = dangers(of: unit)
                 return known
             },
             // Two cycles, a write behind one that is under way, and the period between two samples.
@@ -370,9 +406,21 @@ extension VirtualSite {
             recovery: config.control.enterService + .seconds(45), isVirtualTime: true)
         history.importLimit = config.limits?.importLimit
         history.exportLimit = config.limits?.exportLimit
+        history.hasAnsweringGrid = plant.site.grid != nil
         history.stopLimit = config.control.stopLimit
+        history.ramp = config.control.rampRate
+        let nominal = config.gridIntegration.nominalFrequency
+        // Inside every shipped deadband but those that have none.
+        history.quietBand = nominal - Hertz(0.0005)...nominal + Hertz(0.0005)
         history.gridLimits = gridLimits
         return history
+    }
+
+    private func dangers(of unit: UnitConfig) -> [Fault.Kind] {
+        let pairs: [(DigitalInputConfig.Name, Fault.Kind)] = [
+            (.emergencyStop, .emergencyStop), (.smoke, .smoke), (.gas, .gas),
+        ]
+        return pairs.filter { unit.ioModule?.has($0.0) == true }.map(\.1)
     }
 
     /// As the grid code has them.

@@ -31,6 +31,12 @@ struct RandomCommand: ParsableCommand {
     @Option(name: .customLong("site"), help: "A site's configuration; several take the seeds in turn. [all]")
     var sites: [String] = []
 
+    @Option(
+        help:
+            "Put something of ours wrong on purpose and look for the first seed that finds it; all = one after the other."
+    )
+    var defect: String?
+
     @Flag(help: "Leave failing scenarios as long as they were drawn.")
     var whole = false
 
@@ -40,7 +46,15 @@ struct RandomCommand: ParsableCommand {
     @Option(help: "Folder for the scenarios that fail.")
     var out = "hil/out/random"
 
+    func validate() throws {
+        if let defect, defect != "all", SeededDefect(rawValue: defect) == nil {
+            let names = SeededDefect.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--defect is one of \(names), all")
+        }
+    }
+
     func run() throws {
+        if let defect { return try find(defect) }
         let all = seed.map { [$0] } ?? (0..<UInt64(max(0, seeds))).map { first &+ $0 }
         let sites = self.sites.isEmpty ? RandomSites.all : self.sites
         let options = RandomRunner.Options(isStrict: strict, shrinks: !whole)
@@ -64,6 +78,32 @@ struct RandomCommand: ParsableCommand {
         )
         for (cause, count) in causes.sorted(by: { $0.value > $1.value }) { print("  \(count) × \(cause)") }
         if failed > 0 { throw ExitCode(1) }
+    }
+
+    /// The table of `hil/DEFECTS.md`: how many seeds each defect takes. A seed counts that fails with the defect
+    /// and not without.
+    private func find(_ name: String) throws {
+        let sites = self.sites.isEmpty ? RandomSites.all : self.sites
+        let defects = SeededDefect.allCases.filter { name == "all" || $0.rawValue == name }
+        var missed = 0
+        print("| defect | seeds needed | found by | site |\n|---|---:|---|---|")
+        for defect in defects {
+            let found = (0..<UInt64(max(0, seeds))).lazy.compactMap { index -> (UInt64, String, String)? in
+                let (seed, path) = (first &+ index, sites[Int(index) % sites.count])
+                let options = RandomRunner.Options(isStrict: true, defect: defect)
+                guard let failure = RandomRunner.run(seed: seed, sitePath: path, options) else { return nil }
+                let well = RandomRunner.run(seed: seed, sitePath: path, .init(isStrict: true))
+                let before = well?.outcome.verdict.failed ?? []
+                guard let by = failure.outcome.verdict.failed.first(where: { !before.contains($0) }) else {
+                    return nil
+                }
+                return (index + 1, by.rawValue, path)
+            }.first
+            if found == nil { missed += 1 }
+            let row = found.map { "\($0.0) | \($0.1) | \($0.2)" } ?? "none in \(seeds) | | "
+            print("| \(defect.rawValue) | \(row) |")
+        }
+        if missed > 0 { throw ExitCode(1) }
     }
 
     private func keep(_ failure: RandomRunner.Failure, _ site: String) throws {

@@ -54,7 +54,7 @@ let project = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" 
         """
 
     static func run(
-        _ text: String, site: String = "config/examples/demo-site.yaml", defect: VirtualSite.Defect? = nil
+        _ text: String, site: String = "config/examples/demo-site.yaml", defect: SeededDefect? = nil
     ) throws -> RunOutcome {
         let scenario = try Scenario(
             try YAMLText.parse(Array((head + text).utf8), file: "s.yaml"), file: "s.yaml")
@@ -130,7 +130,7 @@ let project = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" 
         #expect(outcome.isPassed, "\(RunTable.failures(outcome))")
     }
 
-    static let defects: [(defect: VirtualSite.Defect, invariant: Invariant, steps: String)] = [
+    static let defects: [(defect: SeededDefect, invariant: Invariant, steps: String)] = [
         (
             .writesTooMuch, .setpointWithinLimits,
             "duration_s: 4\nsteps: [{at_s: 0.5, operator: setpoint 180 --for 60s}]"
@@ -159,7 +159,7 @@ let project = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" 
 
     @Test(arguments: defects)
     func `a defect of ours is found by the invariant that stands against it, and by no other run`(
-        defect: VirtualSite.Defect, invariant: Invariant, steps: String
+        defect: SeededDefect, invariant: Invariant, steps: String
     ) throws {
         func isFound(_ outcome: RunOutcome) -> Bool {
             outcome.verdict.invariants.contains { $0.invariant == invariant && $0.judgement.isFailed }
