@@ -345,7 +345,7 @@ struct MadeUpRun {
         #expect(!judged(47.4, until: 2.5).isFailed)
     }
 
-    @Test func `who booked a unit keeps it until they, its name or its time ends it`() {
+    @Test func `who booked a unit keeps it until they, its name or its time ends it`() throws {
         func judged(_ words: [(at: Double, words: String)], from start: Double) throws -> Judgement {
             var history = MadeUpRun.history(seconds: 60) { time, sample in
                 sample.units[0].delivered = .kilowatts(time > start ? 50 : 0)
