@@ -16,6 +16,7 @@ extension Daemon {
             "  stop            zero power within \(config.control.stopLimit.seconds) s of SIGTERM or a stop"
         ]
         lines += FrequencySummary.lines(of: config.gridIntegration.droop)
+        lines += FrequencySummary.margins(of: config)
         lines += [
             "  power sharing   \(text(config.powerSharing))",
             "  base point      \(Names.rounded(config.control.basePoint.kilowatts)) kW by default; a lapsed "

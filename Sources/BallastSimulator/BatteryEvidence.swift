@@ -20,8 +20,9 @@ extension BatterySample {
         func most(_ limit: Double?, _ isAllowed: Bool) -> Double {
             alarms.isEmpty && isAllowed ? max(0, limit ?? 0) : 0
         }
-        return -most(self[.chargeCurrentLimit], permissions.contains(.charge))...most(
-            self[.dischargeCurrentLimit], permissions.contains(.discharge))
+        let charge = most(self[.chargeCurrentLimit], permissions.contains(.charge))
+        let discharge = most(self[.dischargeCurrentLimit], permissions.contains(.discharge))
+        return -charge...discharge
     }
 }
 

@@ -86,7 +86,9 @@ extension RunHistory {
     ) -> Bool {
         for earlier in samples[...index].reversed() {
             if earlier.time < samples[index].time - time { return false }
-            guard let truth = earlier.units[unit].truth, let allowed = truth.allowedCurrent else { return true }
+            guard let truth = earlier.units[unit].truth, let allowed = truth.allowedCurrent else {
+                return true
+            }
             if isInside(current, allowed, truth, unit) { return true }
         }
         return true
@@ -282,7 +284,8 @@ extension RunHistory {
                         time = time + tail
                     }
                     guard sample.time - begun > time else { continue }
-                    let grid = "\(Figure.text(sample.frequency.value)) Hz, \(Figure.text(sample.voltage.percent)) %"
+                    let voltage = Figure.text(sample.voltage.percent)
+                    let grid = "\(Figure.text(sample.frequency.value)) Hz, \(voltage) %"
                     return failure(unit, sample.time, "\(kilowatts(seen.delivered)) flow into \(grid)")
                 }
             }

@@ -31,7 +31,8 @@ extension RunHistory {
             sum += step
             guard sum > PhysicalTime.danger.time else { continue }
             let stood = Figure.text((sum.seconds * 10).rounded() / 10)
-            return failure(unit, sample.time, "\(danger.rawValue) has stood \(stood) s, and nothing has latched")
+            return failure(
+                unit, sample.time, "\(danger.rawValue) has stood \(stood) s, and nothing has latched")
         }
         return nil
     }

@@ -210,7 +210,8 @@ public enum RandomScenario {
         mutating func parameters(_ kind: Fault.Kind, _ unit: Site.Unit) -> String {
             switch kind {
             case .cellOverheat: return one(["", ", rate_k_per_s: 0.5", ", rate_k_per_s: 20"])
-            case .cellOvervoltage: return one(["", ", voltage_v: 3.66", ", voltage_v: 3.9", ", voltage_v: 5"])
+            case .cellOvervoltage:
+                return one(["", ", voltage_v: 3.66", ", voltage_v: 3.9", ", voltage_v: 5"])
             case .cellUndervoltage: return one(["", ", voltage_v: 2.75", ", voltage_v: 0"])
             case .bmsJitter: return one(["", ", jitter_ms: 100", ", jitter_ms: 2000"])
             case .bmsLimits:

@@ -109,8 +109,8 @@ extension Scenario.Step {
     }
 
     private static let verbs = [
-        "fault", "clear", "frequency_hz", "site_load_kw", "grid_load_kw", "clock_jump_s", "operator", "daemon",
-        "run",
+        "fault", "clear", "frequency_hz", "site_load_kw", "grid_load_kw", "clock_jump_s", "operator",
+        "daemon", "run",
     ]
 
     private static func action(

@@ -87,14 +87,16 @@ public struct SimulatedUnit: Sendable {
         let charging = advanceContactors(by: step)
         if wasConnected && !isBatteryConnected { part() }
         inverter.advance(
-            by: step, isBatteryConnected: isBatteryConnected, waitsForBattery: contactors != nil)
+            by: step, isBatteryConnected: isBatteryConnected,
+            waitsForBattery: contactors != nil || management.isPermitted != nil)
         battery.advance(power: isBatteryConnected ? inverter.dcPower : charging, by: step)
     }
 
     /// A main contact has parted the current that flowed in the step before.
     private mutating func part() {
         let cause: Parting.Cause =
-            if battery.isContactorClosed { .coil } else if !management.protections.isEmpty { .protection
+            if battery.isContactorClosed { .coil } else if !management.protections.isEmpty {
+                .protection
             } else if management.keepsContactorsOpen { .fault } else { .permit }
         partings.append(Parting(current: battery.current, cause: cause))
     }

@@ -4,8 +4,8 @@ import Quantities
 /// How far a droop is from hunting with the grid that it supports: the loop of curve, delay, inverter and the
 /// grid's inertia, in small signals.
 ///
-/// Deadband, steps and rate limits are not in it: a loop inside a deadband is open, and what limits the rate is
-/// judged by simulation (`grid` in a scenario).
+/// Deadband, steps and rate limits are not in it: a loop inside a deadband is open, and what limits the rate
+/// is judged by simulation (`grid` in a scenario).
 public struct DroopMargins: Sendable, Equatable {
     /// A grid as seen from the site, all on the grid's own power.
     public struct Grid: Sendable, Equatable {
@@ -87,13 +87,11 @@ public struct DroopMargins: Sendable, Equatable {
             frequency *= 1.005
             let now = loop(at: frequency, grid)
             // Through the gain of one: its angle from −180° is the phase margin.
-            if before.magnitude >= 1 && now.magnitude < 1, -now.real / now.magnitude > Self.phaseMarginCosine {
-                return false
-            }
+            let isThroughOne = before.magnitude >= 1 && now.magnitude < 1
+            if isThroughOne, -now.real / now.magnitude > Self.phaseMarginCosine { return false }
             // Through −180°: what is missing to one there is the gain margin.
-            if before.imaginary < 0 && now.imaginary >= 0 && now.real < 0 && now.magnitude * Self.gainMargin > 1 {
-                return false
-            }
+            let isTurned = before.imaginary < 0 && now.imaginary >= 0 && now.real < 0
+            if isTurned, now.magnitude * Self.gainMargin > 1 { return false }
             before = now
         }
         return before.magnitude < 1

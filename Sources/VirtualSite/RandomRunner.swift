@@ -82,7 +82,7 @@ public enum RandomRunner {
         var isShorter = true
         while isShorter {
             isShorter = false
-            for index in best.script.steps.indices.reversed() {
+            for index in best.script.steps.indices.reversed() where best.script.steps.count > 1 {
                 var script = best.script
                 script.steps.remove(at: index)
                 if attempt(script) { isShorter = true }
@@ -98,7 +98,7 @@ public enum RandomRunner {
 
     /// The first invariant that fails, else what kept the run from being judged.
     private static func broken(_ outcome: RunOutcome) -> String? {
-        if outcome.problem != nil { return "problem" }
+        if let problem = outcome.problem { return problem }
         return outcome.verdict.failed.first?.rawValue
     }
 }

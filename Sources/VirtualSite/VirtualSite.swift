@@ -214,7 +214,7 @@ public struct VirtualSite {
         let isMeterWell = !plant.site.faults.contains { ills.contains($0.kind) }
         defect.spoil(&grid, &memory, isMeterWell: isMeterWell, at: now)
         for index in images.indices {
-            let asked = core.decision.cycle > 0 ? core.actuation(of: index).setpoint(at: now) : .zero
+            let asked = core.cycles > 0 ? core.actuation(of: index).setpoint(at: now) : .zero
             defect.spoil(
                 &images[index], unit: index, asked: asked, isMeterWell: isMeterWell, &memory, at: now)
         }
@@ -235,8 +235,8 @@ public struct VirtualSite {
     /// What goes out to a unit, with what the defect makes of it.
     private mutating func actuation(of unit: Int, _ core: CoreRun) -> Actuation {
         var actuation = core.actuation(of: unit)
-        guard let defect, core.decision.cycle > 0 else { return actuation }
-        let share = core.decision.basePoint / Double(config.units.count)
+        guard let defect, core.cycles > 0 else { return actuation }
+        let share = core.basePoint / Double(config.units.count)
         defect.spoil(
             &actuation, unit: unit, mode: core.status(of: unit).mode, share: share,
             hasOtherScale: plant.site.units[unit].has(.inverterScale), &memory, at: now)
@@ -323,7 +323,7 @@ extension VirtualSite {
         sample.hasSiteFault = plant.site.hasFault
         guard let core, !isFrozen else { return sample }
         sample.frequencySource = core.frequencySource
-        sample.seenFrequency = core.decision.frequency
+        sample.seenFrequency = core.seenFrequency
         sample.grid = core.gridState
         sample.isStopped = core.isStopped
         return sample
@@ -352,7 +352,7 @@ extension VirtualSite {
         sample.inverter = "\(unit.inverter.state)"
         sample.faults = unit.faults.map(\.kind)
         sample.truth = truth(index, unit)
-        guard let core, !isFrozen, core.decision.cycle > 0 else { return sample }
+        guard let core, !isFrozen, core.cycles > 0 else { return sample }
         let status = core.status(of: index)
         sample.mode = status.mode
         sample.trips = status.trips
