@@ -96,6 +96,58 @@ extension RunHistory {
             "the grid still swings by \(Figure.text((last * 10_000).rounded() / 10)) mHz, before by"
                 + " \(Figure.text((middle * 10_000).rounded() / 10)) mHz")
     }
+
+    // MARK: I22
+
+    /// A device that gave no answer for up to 0.3 s, and nothing else went on for ten seconds around: its unit
+    /// is in service soon after, as it was before.
+    func judgeHiccups() -> Judgement {
+        var isJudged = false
+        for unit in units.indices {
+            var begun: Duration?
+            for (index, sample) in samples.enumerated() {
+                let isGone = Self.isHiccup(sample.units[unit].faults)
+                if isGone && begun == nil { begun = sample.time }
+                guard !isGone, let start = begun else { continue }
+                begun = nil
+                let end = sample.time
+                guard end - start <= .milliseconds(300), wasWell(unit, before: start),
+                    let after = samples[index...].first(where: {
+                        $0.time >= end + PhysicalTime.hiccup.time
+                    }), isQuiet(unit, from: end, to: after.time)
+                else { continue }
+                isJudged = true
+                let seen = after.units[unit]
+                if seen.mode == "running" { continue }
+                let lost = Int((end - start).seconds * 1_000)
+                return failure(
+                    unit, after.time, "\(lost) ms without an answer, and it is \(seen.mode ?? "gone")")
+            }
+        }
+        return isJudged ? .passed : .notJudged("nothing hiccupped alone")
+    }
+
+    private static func isHiccup(_ faults: [Fault.Kind]) -> Bool {
+        faults.count == 1 && (faults[0] == .inverterSilence || faults[0] == .bmsSilence)
+    }
+
+    private func wasWell(_ unit: Int, before time: Duration) -> Bool {
+        let past = samples.filter { $0.time < time && $0.time >= time - .seconds(5) }
+        guard let first = past.first, time - first.time > .seconds(2) else { return false }
+        return past.allSatisfy { $0.units[unit].mode == "running" && $0.units[unit].faults.isEmpty }
+            && isQuiet(unit, from: time - .seconds(5), to: time)
+    }
+
+    /// Nobody asks for anything, nothing else is wrong, and the program runs.
+    private func isQuiet(_ unit: Int, from start: Duration, to end: Duration) -> Bool {
+        if commands.contains(where: { $0.time > start && $0.time <= end }) { return false }
+        return samples.allSatisfy { sample in
+            guard sample.time > start, sample.time <= end else { return true }
+            return sample.isDaemonRunning && sample.siteFaults.isEmpty && !sample.hasSiteFault
+                && (sample.grid ?? "in_service") == "in_service"
+                && (sample.units[unit].faults.isEmpty || sample.time == start)
+        }
+    }
 }
 
 extension Duration {

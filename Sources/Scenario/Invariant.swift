@@ -32,13 +32,14 @@ public enum Invariant: String, Sendable, Equatable, CaseIterable {
     case dangerLatches = "I19"
     case comesBackOnTheRamp = "I20"
     case doesNotHunt = "I21"
+    case hiccupIsNoLoss = "I22"
 
     /// Those that fail where a known defect is not yet mended. They are judged and shown, and fail a run only
     /// where it is judged strictly.
     public static let open: Set<Invariant> = [
         .currentWithinLimits, .powerFollowsOrIsTold, .outOfServiceIsZero, .latchesOutliveRuns,
         .noContactPartsLoad, .siteLimits, .gridWindow, .staysWhereItIsPut, .toldIsTrue, .standsAlone,
-        .dangerLatches, .comesBackOnTheRamp,
+        .dangerLatches, .comesBackOnTheRamp, .hiccupIsNoLoss,
     ]
 
     public var title: String {
@@ -66,6 +67,7 @@ public enum Invariant: String, Sendable, Equatable, CaseIterable {
         case .dangerLatches: "a danger that comes and goes latches as one that stays"
         case .comesBackOnTheRamp: "a unit that comes back takes its power on the ramp"
         case .doesNotHunt: "frequency response does not hunt with the grid"
+        case .hiccupIsNoLoss: "a hiccup of a device that is well costs no service"
         case .standsAlone: "without anybody remote nothing changes"
         }
     }
@@ -96,6 +98,7 @@ public enum Invariant: String, Sendable, Equatable, CaseIterable {
         case .dangerLatches: history.judgeDangers()
         case .comesBackOnTheRamp: history.judgeReturns()
         case .doesNotHunt: history.judgeHunting()
+        case .hiccupIsNoLoss: history.judgeHiccups()
         case .standsAlone: .notJudged("nobody remote is there to be taken away in one run")
         }
     }

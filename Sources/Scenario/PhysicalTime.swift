@@ -23,6 +23,10 @@ public struct PhysicalTime: Sendable, Equatable {
     static let lyingMeter = PhysicalTime(
         text: "a meter that lies is found out", time: .seconds(5),
         source: "some steps of our own power and the meter's answer to each")
+    /// One lost answer, or one late frame.
+    static let hiccup = PhysicalTime(
+        text: "a hiccup of a device that is well is over", time: .seconds(5),
+        source: "it is asked again within its budget, and comes back on the ramp")
     /// A danger that stands now and then.
     static let danger = PhysicalTime(
         text: "a danger that comes and goes has stood long enough", time: .seconds(4),

@@ -63,7 +63,7 @@ public enum RandomScenario {
         public var yaml: String {
             let lines = [
                 "why: \(why)", "tiers: [virtual]", "site: \(site)",
-                "seed: \(seed % 9_007_199_254_740_992)", "enter_service_s: 2",
+                "seed: \(seed % 9_007_199_254_740_992)", "enter_service_s: 8",
                 "duration_s: \(Figure.text(duration))", "initial_soc_percent: \(charge)", "steps:",
             ]
             return (lines + steps.map { "  - {\($0)}" }).joined(separator: "\n") + "\n"

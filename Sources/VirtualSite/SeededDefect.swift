@@ -25,6 +25,8 @@ public enum SeededDefect: String, Sendable, CaseIterable {
     case forgetsLosses = "forgets_losses"
     /// What is written is in the old scale for a second after it has changed. (8)
     case trustsOldScale = "trusts_old_scale"
+    /// After each lost answer an inverter counts as gone for ten seconds. (9)
+    case dwellsOnHiccups = "dwells_on_hiccups"
     /// Every loss of a battery is called a silence. (10)
     case callsItSilent = "calls_it_silent"
     /// A trip ends maintenance, and a word for the whole site ends every hold and booking. (11)
@@ -44,10 +46,12 @@ struct DefectMemory {
     var evidenceSince: [[MonotonicTime?]]
     var runningSince: [MonotonicTime?]
     var wasTripped: [Bool]
+    var goneUntil: [MonotonicTime?]
 
     init(unitCount: Int) {
         scaleChangedAt = Array(repeating: nil, count: unitCount)
         runningSince = scaleChangedAt
+        goneUntil = scaleChangedAt
         evidenceSince = Array(repeating: [nil, nil, nil], count: unitCount)
         wasTripped = Array(repeating: false, count: unitCount)
     }
@@ -93,6 +97,10 @@ extension SeededDefect {
             if image.inverter.frequency.fresh(at: now, within: .seconds(1)) != nil {
                 image.inverter.frequency = memory.grid.frequency
             }
+        case .dwellsOnHiccups:
+            let age = image.inverter.activePower.age(at: now) ?? .zero
+            if age > .milliseconds(150) { memory.goneUntil[unit] = now + .seconds(10) }
+            if let end = memory.goneUntil[unit], now < end { image.inverter = InverterImage() }
         case .forgetsFlicker:
             image.inputs.smoke = Self.slow(image.inputs.smoke, &memory.evidenceSince[unit][0], now)
             image.inputs.gas = Self.slow(image.inputs.gas, &memory.evidenceSince[unit][1], now)

@@ -1,8 +1,45 @@
 import ArgumentParser
+import Glibc
 import LinuxIO
 import Quantities
 import Scenario
+import Synchronization
 import VirtualSite
+
+/// Seeds that several threads take in turn, and what failed of them, in the order of the seeds.
+private final class SeedQueue: Sendable {
+    private struct State {
+        var next = 0
+        var failures: [(index: Int, failure: RandomRunner.Failure)] = []
+    }
+
+    private let all: [(seed: UInt64, site: String)]
+    private let state = Mutex(State())
+
+    init(_ all: [(seed: UInt64, site: String)]) { self.all = all }
+
+    func work(_ options: RandomRunner.Options) {
+        while let index = take() {
+            let failure = RandomRunner.run(seed: all[index].seed, sitePath: all[index].site, options)
+            if let failure { state.withLock { $0.failures.append((index, failure)) } }
+        }
+    }
+
+    private func take() -> Int? {
+        state.withLock { state in
+            guard state.next < all.count else { return nil }
+            defer { state.next += 1 }
+            let (index, failed) = (state.next, state.failures.count)
+            Progress.show("seed \(all[index].seed), \(index + 1)/\(all.count), \(failed) failed")
+            return index
+        }
+    }
+
+    var failures: [(RandomRunner.Failure, site: String)] {
+        let found = state.withLock { $0.failures }
+        return found.sorted { $0.index < $1.index }.map { ($0.failure, site: all[$0.index].site) }
+    }
+}
 
 struct RandomCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -43,6 +80,9 @@ struct RandomCommand: ParsableCommand {
     @Flag(help: "Judge what is known to be unmended too.")
     var strict = false
 
+    @Option(help: "How many at once.")
+    var jobs = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+
     @Option(help: "Folder for the scenarios that fail.")
     var out = "hil/out/random"
 
@@ -59,18 +99,20 @@ struct RandomCommand: ParsableCommand {
         let sites = self.sites.isEmpty ? RandomSites.all : self.sites
         let options = RandomRunner.Options(isStrict: strict, shrinks: !whole)
         let begun = MonotonicTime.now()
-        var failed = 0
-        var causes: [String: Int] = [:]
-        for (index, seed) in all.enumerated() {
-            Progress.show("seed \(seed), \(index + 1)/\(all.count), \(failed) failed")
-            let path = sites[index % sites.count]
-            guard let failure = RandomRunner.run(seed: seed, sitePath: path, options) else { continue }
-            Progress.clear()
-            failed += 1
-            let cause = failure.outcome.problem ?? failure.outcome.verdict.failed.first?.rawValue ?? ""
-            causes["\(cause) \(path)", default: 0] += 1
-            try keep(failure, path)
+        let queue = SeedQueue(all.enumerated().map { (seed: $1, site: sites[$0 % sites.count]) })
+        let threads = try (0..<max(1, min(jobs, all.count))).map { _ in
+            try SystemThread(name: "seeds") { queue.work(options) }
         }
+        for thread in threads { thread.join() }
+        let failures = queue.failures
+        var causes: [String: Int] = [:]
+        for (failure, site) in failures {
+            Progress.clear()
+            let cause = failure.outcome.problem ?? failure.outcome.verdict.failed.first?.rawValue ?? ""
+            causes["\(cause) \(site)", default: 0] += 1
+            try keep(failure, site)
+        }
+        let failed = failures.count
         Progress.clear()
         let seconds = (MonotonicTime.now() - begun).seconds
         print(
