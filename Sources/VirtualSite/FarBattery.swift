@@ -57,7 +57,7 @@ struct FarBattery {
         // What nobody may hear is spoken all the same: its time goes by.
         let frames = voice.frames(unit, at: now)
         guard !isSilent(at: now), !frames.isEmpty else { return [] }
-        spokeAt = now
+        if frames.contains(where: { $0.kind == .data }) { spokeAt = now }
         if let said = voice.said { allowedCurrent = said.allowedCurrent }
         if !unit.isBatterySpoilt {
             saidAt = now
