@@ -2,6 +2,7 @@ import LinuxIO
 import ModbusBus
 import Plant
 import Quantities
+import Recorder
 import SiteConfig
 
 /// The site's Modbus links as the daemon makes them, without their threads and lines, and the cycle's ends
@@ -26,7 +27,8 @@ public final class CoreLinks {
         self.config = config
         exchange = Exchange(unitCount: config.units.count, phasorCount: 0)
         let parts = SiteAssembly.ModbusParts(
-            config: config, drivers: drivers, exchange: exchange, epoch: epoch)
+            config: config, drivers: drivers, exchange: exchange,
+            book: ReversionBook(config, ReversionRecord()), epoch: epoch)
         links = SiteAssembly.modbusEndpoints(config).map { endpoint in
             Link(endpoint: endpoint, conversation: SiteAssembly.conversation(endpoint, parts).0)
         }

@@ -27,6 +27,7 @@ extension SiteAssembly {
         let config: SiteConfig
         let drivers: DriverFiles
         let exchange: Exchange
+        let book: ReversionBook
         let epoch: MonotonicTime
     }
 
@@ -90,13 +91,13 @@ extension SiteAssembly {
     private static func addInverters(
         to talk: ModbusConversation, _ endpoint: ModbusEndpoint, _ parts: ModbusParts
     ) -> [Int: ModbusSilence] {
-        let book = ReversionBook(parts.config)
         var silences: [Int: ModbusSilence] = [:]
         for (index, unit) in parts.config.units.enumerated() where unit.inverter.endpoint == endpoint {
             silences[index] = talk.addInverter(
                 ModbusDeviceSettings(unit.inverter),
                 reversion: unit.reversion, readsDCVoltage: unit.contactors != nil,
-                acceptsUnprovenReversion: parts.config.mode != .production || book.proof(of: unit) != nil,
+                acceptsUnprovenReversion: parts.config.mode != .production
+                    || parts.book.proof(of: unit) != nil,
                 driver: parts.drivers.map(of: unit.inverter),
                 reactive: .init(unit.reactivePower), outputCap: unit.capsOutput ? unit.maxPower : nil,
                 setpoints: parts.exchange.toInverters[index].reader(),

@@ -86,8 +86,9 @@ struct SiteAssembly {
         cycleLink = link
         let wakes = try Self.wakes(config)
         modbusLinks = try Self.modbusLinks(
-            ModbusParts(config: config, drivers: drivers, exchange: exchange, epoch: epoch), wakes: wakes,
-            stop: stop)
+            ModbusParts(
+                config: config, drivers: drivers, exchange: exchange, book: book, epoch: epoch),
+            wakes: wakes, stop: stop)
         canLinks = Self.canLinks(config, profiles, exchange)
         phasorLinks = Self.phasorLinks(config, exchange)
         cycle = Handover(

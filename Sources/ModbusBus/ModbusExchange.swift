@@ -43,7 +43,11 @@ struct ModbusExchange: ~Copyable {
     private var received = 0
     /// TCP: bytes at the input's start that have been dealt with; those behind them are the next frame's.
     private var settled = 0
-    private var transaction: UInt16 = 0
+    private(set) var transaction: UInt16 = 0
+    /// TCP: an earlier transaction with the same request, whose answer does as well.
+    private var earlier: UInt16?
+    /// It was that one's.
+    private(set) var isEarlier = false
     private var asked = ModbusRequest.readCoils(at: 0, count: 1)
     private var unit: UInt8 = 0
     private var length = 0
@@ -105,13 +109,19 @@ struct ModbusExchange: ~Copyable {
     }
 
     /// Begins an exchange.
+    ///
+    /// - Parameters:
+    ///   - time: serial: nothing is sent before.
+    ///   - earlier: TCP: an earlier transaction with the same request, whose answer does as well.
     mutating func ask(
         _ request: ModbusRequest, unit: UInt8,
         registers: UnsafeBufferPointer<UInt16> = UnsafeBufferPointer(start: nil, count: 0),
-        bits: UnsafeBufferPointer<UInt8> = UnsafeBufferPointer(start: nil, count: 0), at now: MonotonicTime
+        bits: UnsafeBufferPointer<UInt8> = UnsafeBufferPointer(start: nil, count: 0),
+        notBefore time: MonotonicTime? = nil, earlier: UInt16? = nil, at now: MonotonicTime
     ) {
         transaction &+= 1
         (asked, self.unit, failure, strange) = (request, unit, nil, nil)
+        (self.earlier, isEarlier) = (earlier, false)
         length = framing.encode(
             request, unit: unit, transaction: transaction, registers: registers, bits: bits, into: output)
         drop(settled)
@@ -121,7 +131,9 @@ struct ModbusExchange: ~Copyable {
             return
         }
         received = 0
-        state = .quiet(limit: now + max(.milliseconds(100), gap * 4), hasLooked: false)
+        if let time { quietUntil = max(quietUntil, time) }
+        state = .quiet(
+            limit: max(now, time ?? now) + max(.milliseconds(100), gap * 4), hasLooked: false)
     }
 
     /// The bytes to send.
@@ -190,11 +202,7 @@ struct ModbusExchange: ~Copyable {
         while true {
             if let error = dropEcho(at: now) { return over(error) }
             let bytes = UnsafeBufferPointer(rebasing: UnsafeBufferPointer(input)[0..<received])
-            let verdict =
-                echo > 0
-                ? .incomplete
-                : ModbusAnswer(bytes, to: asked, unit: unit, transaction: transaction, framing: framing)
-            switch verdict {
+            switch echo > 0 ? .incomplete : verdict(bytes) {
             case .incomplete:
                 if now < deadline { return .listen(until: deadline) }
                 if isSerial { quietUntil = now + gap }
@@ -216,6 +224,18 @@ struct ModbusExchange: ~Copyable {
                 let isEcho = isSerial && received >= length && isOutput(from: 0, length)
                 return over(broken(isEcho ? .echo : mismatch, at: now))
             }
+        }
+    }
+
+    private mutating func verdict(_ bytes: UnsafeBufferPointer<UInt8>) -> ModbusAnswer {
+        let verdict = ModbusAnswer(bytes, to: asked, unit: unit, transaction: transaction, framing: framing)
+        guard case .stranger(.transaction, _) = verdict, let earlier else { return verdict }
+        let other = ModbusAnswer(bytes, to: asked, unit: unit, transaction: earlier, framing: framing)
+        switch other {
+        case .values, .exception:
+            isEarlier = true
+            return other
+        case .incomplete, .stranger, .broken: return verdict
         }
     }
 

@@ -51,7 +51,7 @@ struct ModbusLine: ~Copyable {
     }
 
     deinit {
-        if isConnected { modbus_close(context) }
+        if isConnected { close() }
         modbus_free(context)
     }
 
@@ -83,9 +83,16 @@ struct ModbusLine: ~Copyable {
     }
 
     mutating func disconnect() {
-        if isConnected { modbus_close(context) }
+        if isConnected { close() }
         isConnected = false
         descriptor = -1
+    }
+
+    /// A terminal that is closed waits until all has gone out, up to half a minute where its other end takes
+    /// nothing: what is left is dropped first.
+    private func close() {
+        if isSerial, descriptor >= 0 { tcflush(descriptor, TCIOFLUSH) }
+        modbus_close(context)
     }
 
     /// Drops what has arrived.

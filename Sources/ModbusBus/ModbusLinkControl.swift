@@ -5,6 +5,11 @@ import Quantities
 
 /// Setpoints: what is written, and when.
 extension ModbusConversation {
+    private static let refusalPause = Duration.milliseconds(250)
+    private static let zeroPause = Duration.milliseconds(40)
+    /// No scale check comes sooner after another.
+    private static let scaleInterval = Duration.milliseconds(100)
+
     /// What the device is to do now: a setpoint, or coils.
     func serve(_ device: ModbusDevice) {
         switch device.role {
@@ -16,8 +21,9 @@ extension ModbusConversation {
 
     /// Writes the device's setpoint where it changed, expired, or is to be refreshed.
     private func serveSetpoint(_ device: ModbusDevice) {
-        guard let control = device.control, now >= control.notBefore, now >= device.notBefore else { return }
+        guard let control = device.control, now >= device.notBefore else { return }
         let wanted = encode(device.setpoint(at: now), control, device)
+        guard isTakenNow(wanted, control) else { return }
         switch device.silence.order(isSame: control.written == wanted, writtenAt: control.writtenAt) {
         case .silent: return
         case .over: device.control?.written = nil
@@ -35,6 +41,15 @@ extension ModbusConversation {
         }
         owesReading = isBehind
         writeSetpoint(device, control, wanted)
+    }
+
+    /// A device that refused a write gets a moment before it is asked again, but less power than it refused
+    /// is told at once, and zero is repeated soon.
+    private func isTakenNow(_ wanted: Int32, _ control: ModbusControlState) -> Bool {
+        guard let (value, time) = control.refused else { return true }
+        let (new, old) = (control.encoding.decode(wanted), control.encoding.decode(value))
+        if new.magnitude < old.magnitude { return true }
+        return now - time >= (new == .zero ? Self.zeroPause : Self.refusalPause)
     }
 
     /// Whether a value that a cycle waited for has not been read yet.
@@ -104,21 +119,21 @@ extension ModbusConversation {
 
     func tookOver(_ device: ModbusDevice, _ index: Int, _ wanted: Int32, _ error: ModbusError?) {
         guard let control = device.control, case .register(let register) = control.encoding,
-            isTaken(device, error, register.takeover[index].register.address)
+            isTaken(device, wanted, error)
         else { return }
         if index + 1 < register.takeover.count { return takeOver(device, register, index + 1, wanted) }
         writeBlock(device, control, wanted)
     }
 
     func activated(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) {
-        guard let control = device.control, isTaken(device, error, exchangedAddress) else { return }
+        guard let control = device.control, isTaken(device, wanted, error) else { return }
         guard let enable = control.encoding.enable else { return taken(device, control, wanted) }
         registers[0] = enable.value
         write(device, control.place.start &+ UInt16(enable.offset), count: 1, .enable(wanted))
     }
 
     func enabled(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) {
-        guard let control = device.control, isTaken(device, error, exchangedAddress) else { return }
+        guard let control = device.control, isTaken(device, wanted, error) else { return }
         taken(device, control, wanted)
     }
 
@@ -126,6 +141,7 @@ extension ModbusConversation {
         acknowledged(device, wanted)
         device.setDue(.readBack, now + .seconds(1))
         report(device.settings.unitID, .controlTaken(zeroWrite(device, control)))
+        checkScale(device, wanted)
     }
 
     /// What takes the device to zero when we are gone: the value alone, its enable and its timer stand.
@@ -145,13 +161,21 @@ extension ModbusConversation {
     }
 
     func setpointWritten(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) {
-        if isTaken(device, error, exchangedAddress) { acknowledged(device, wanted) }
+        guard isTaken(device, wanted, error) else { return }
+        acknowledged(device, wanted)
+        if isAgain, exchange.isSerial, let control = device.control, let model = control.encoding.model {
+            // The acknowledgement may be the first one's.
+            return read(device, control.place, controlCount(of: device, model), .readBack)
+        }
+        checkScale(device, wanted)
     }
 
     private func acknowledged(_ device: ModbusDevice, _ value: Int32) {
         device.control?.written = value
         device.control?.writtenAt = now
         countWrite()
+        // Of a repeated write the acknowledgement may be the first one's.
+        if isAgain, exchange.isSerial { device.setDue(.readBack, now) }
     }
 
     /// One more acknowledged write, begun in the slot of `tick`.
@@ -176,15 +200,77 @@ extension ModbusConversation {
     /// Of the exchange that is over.
     var exchangedAddress: UInt16 { askedRequest.address }
 
-    /// Whether a write of the setpoint was acknowledged. The value is written again as a whole where it was
-    /// refused, but not at once: a busy device needs a moment.
-    private func isTaken(_ device: ModbusDevice, _ error: ModbusError?, _ address: UInt16) -> Bool {
-        guard let error else { return true }
+    /// Whether a write of the setpoint was acknowledged; where it was refused, it is written again as a
+    /// whole.
+    private func isTaken(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) -> Bool {
+        guard let error else {
+            device.control?.refused = nil
+            return true
+        }
         guard case .exception(let code) = error else { return false }
         device.control?.written = nil
-        device.control?.notBefore = now + .milliseconds(250)
-        reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
+        device.control?.refused = (wanted, now)
+        reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: exchangedAddress))
         return false
+    }
+
+    // MARK: Scale
+
+    /// After a write that lets power flow: whether our numbers still mean what they meant. A device whose
+    /// power of ten has changed does what nobody asked for, until this or more power than was asked for shows
+    /// it; on a slow line checks take a tenth of the time at most.
+    private func checkScale(_ device: ModbusDevice, _ wanted: Int32) {
+        guard let control = device.control, control.encoding.decode(wanted) != .zero else { return }
+        let share = device.scaleCheckTime * (10 * devices.count)
+        guard now - control.scaleSeenAt >= max(Self.scaleInterval, share) else { return }
+        askScale(device, control)
+    }
+
+    /// More power than was asked for may be the same number with another power of ten.
+    func checkPower(_ device: ModbusDevice) {
+        guard let control = device.control, let written = control.written, !device.silence.isAsked,
+            let power = device.inverterImage.activePower.fresh(at: answerTime, within: .zero)
+        else { return }
+        let margin = max(Watts(500), (device.rating ?? .zero) * 0.05)
+        guard power.magnitude > control.encoding.decode(written).magnitude + margin,
+            now - control.scaleSeenAt >= Self.scaleInterval
+        else { return }
+        askScale(device, control)
+    }
+
+    private func askScale(_ device: ModbusDevice, _ control: ModbusControlState) {
+        switch control.encoding {
+        case .setpoint:
+            let address = control.place.start &+ UInt16(SunSpecSetpointControl.scaleOffset)
+            ask(.readHoldingRegisters(at: address, count: 1), device, .scaleCheck)
+        case .storage:
+            device.control?.scaleSeenAt = now
+            let count = controlCount(of: device, control.encoding.model ?? .storage)
+            read(device, control.place, count, .readBack)
+        // The file says what its registers mean.
+        case .register: break
+        }
+    }
+
+    func scaleChecked(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard let control = device.control, case .setpoint(let setpoint) = control.encoding, error == nil
+        else { return }
+        device.scaleCheckTime = now - device.askedAt
+        if SunSpecScale(register: answer[0]) == setpoint.scale {
+            device.control?.scaleSeenAt = now
+        } else {
+            scaleChanged(device, control)
+        }
+    }
+
+    /// What we wrote means something else now: zero, which means the same, and then everything is looked at
+    /// anew.
+    private func scaleChanged(_ device: ModbusDevice, _ control: ModbusControlState) {
+        device.control?.written = nil
+        report(device.settings.unitID, .mapChanged)
+        (registers[0], registers[1]) = control.encoding.words(encode(.zero, control, device))
+        let (offset, count) = (control.encoding.setpointOffset, control.encoding.setpointCount)
+        write(device, control.place.start &+ UInt16(offset), count: count, .zeroBeforeScan)
     }
 
     // MARK: Read-back
@@ -194,14 +280,14 @@ extension ModbusConversation {
         guard let control = device.control, let written = control.written, !device.silence.isAsked
         else { return }
         let isScaled = control.encoding.isScaled(block)
-        if isScaled && control.encoding.isFollowed(block, setpoint: written) { return }
+        if isScaled && control.encoding.isFollowed(block, setpoint: written) {
+            device.control?.scaleSeenAt = now
+            return
+        }
         status.overrideCount.add(1, ordering: .relaxed)
         device.control?.written = nil
-        guard isScaled else {
-            // The power of ten has changed: what we wrote means something else now.
-            device.forget(at: now)
-            return report(device.settings.unitID, .mapChanged)
-        }
+        guard isScaled else { return scaleChanged(device, control) }
+        device.control?.scaleSeenAt = now
         let found = control.encoding.found(in: block) ?? 0
         let event = ModbusReport.Event.setpointOverridden(
             expected: control.encoding.decode(written), found: control.encoding.decode(found))

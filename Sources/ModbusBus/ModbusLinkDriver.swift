@@ -116,7 +116,11 @@ extension ModbusConversation {
     }
 
     func fastRead(_ device: ModbusDevice, _ index: Int, _ error: ModbusError?) {
-        guard let blocks = device.driver?.fast.blocks, isRead(device, error) else { return }
+        guard let blocks = device.driver?.fast.blocks, isRead(device, error) else {
+            // What is asked for again is the same block.
+            if error == .timeout { device.driver?.fastCursor = index }
+            return
+        }
         if take(blocks[index], device), index + 1 == blocks.count { device.publish() }
     }
 
@@ -127,7 +131,7 @@ extension ModbusConversation {
 
     private func take(_ block: RegisterReads.Block, _ device: ModbusDevice) -> Bool {
         guard let map = device.driver?.map else { return false }
-        let (answer, time) = (answer, device.askedAt)
+        let (answer, time) = (answer, answerTime)
         switch device.role {
         case .inverter:
             map.decode(block, answer, at: time, into: &device.inverterImage)

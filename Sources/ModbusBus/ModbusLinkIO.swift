@@ -142,10 +142,9 @@ extension ModbusConversation {
         device.coils.written = wanted
         device.coils.told = wanted
         device.coils.writtenAt = now
-        if hasChanged {
-            countWrite()
-            device.setDue(.coils, now)
-        }
+        if hasChanged { countWrite() }
+        // Of a repeated write the acknowledgement may be the first one's.
+        if hasChanged || (isAgain && exchange.isSerial) { device.setDue(.coils, now) }
     }
 
     private func coilsRefused(_ device: ModbusDevice, _ error: ModbusError, _ address: UInt16) {
@@ -168,7 +167,7 @@ extension ModbusConversation {
     func inputsRead(_ device: ModbusDevice, _ error: ModbusError?) {
         guard case .module(let map) = device.role else { return }
         if let found = answeredBits(device, error) {
-            map.decode(found, at: device.askedAt, into: &device.inputImage)
+            map.decode(found, at: answerTime, into: &device.inputImage)
         } else {
             guard let error, let reason = reason(of: error, device) else { return }
             map.spoil(reason, at: now, in: &device.inputImage)

@@ -156,7 +156,7 @@ extension ModbusConversation {
             report(device.settings.unitID, .reversionUnproven(encoding.reversion))
             return rescanLater(device, now)
         }
-        device.control = ModbusControlState(place: place, encoding: encoding)
+        device.control = ModbusControlState(place: place, encoding: encoding, scaleSeenAt: now)
         device.heartbeat = device.plan?.heartbeat
         if model == .acControls { prepareReactive(device, block) }
         prepareCap(device)
@@ -190,19 +190,21 @@ extension ModbusConversation {
     private func readMeasurement(_ device: ModbusDevice) {
         guard let (place, kind) = device.plan?.measurement else { return device.setDue(.measurement, nil) }
         device.repeatTask(.measurement, every: device.settings.poll, at: now)
-        device.isLongRead.toggle()
+        // What is asked for again is asked for in the same words.
+        if device.failures == 0, device.unansweredSince == nil { device.isLongRead.toggle() }
         read(device, place, kind.registerCount + (device.isLongRead ? 1 : 0), .measurement)
     }
 
     func measured(_ device: ModbusDevice, _ error: ModbusError?) {
         guard let (place, kind) = device.plan?.measurement, let block = block(device, place, error)
         else { return }
-        let time = device.askedAt
+        let time = answerTime
         switch device.role {
         case .inverter:
             let dcVoltage = device.inverterImage.dcVoltage
             kind.decode(block, at: time, into: &device.inverterImage)
             if device.plan?.dcVoltage != nil { device.inverterImage.dcVoltage = dcVoltage }
+            checkPower(device)
         case .meter(let sign): kind.decode(block, sign: sign, at: time, into: &device.gridImage)
         case .module: return
         }
@@ -218,7 +220,7 @@ extension ModbusConversation {
     func dcVoltageRead(_ device: ModbusDevice, _ error: ModbusError?) {
         guard let (place, kind) = device.plan?.dcVoltage, let block = block(device, place, error)
         else { return }
-        device.inverterImage.dcVoltage = kind.decode(block, at: device.askedAt)
+        device.inverterImage.dcVoltage = kind.decode(block, at: answerTime)
         device.publish()
     }
 
@@ -249,8 +251,8 @@ extension ModbusConversation {
             if device.plan != nil { device.setDue(.rating, now + .seconds(1)) }
             return
         }
-        device.inverterImage.ratedPower = kind.decode(block, at: device.askedAt)
-        device.rating = device.inverterImage.ratedPower.fresh(at: device.askedAt, within: .zero)
+        device.inverterImage.ratedPower = kind.decode(block, at: answerTime)
+        device.rating = device.inverterImage.ratedPower.fresh(at: answerTime, within: .zero)
     }
 
     private func readIdentity(_ device: ModbusDevice) {

@@ -10,6 +10,10 @@ enum ModbusJob {
     case enable(Int32)
     case setpoint(Int32)
     case heartbeat
+    /// Whether our numbers still mean what they meant.
+    case scaleCheck
+    /// They do not: zero means zero whatever the power of ten.
+    case zeroBeforeScan
     /// Whether contacts that we hold are still held, before they are written again.
     case coilLook(asked: UInt64)
     case coils(UInt64)
@@ -28,6 +32,19 @@ enum ModbusJob {
     case compareSetpoint(Int32)
     case compareTakeover(Int, Int32)
     case service(ModbusServiceWrite)
+
+    /// A value that the cycle waits for, or what a device is to do: it is repeated while its first answer may
+    /// still come.
+    var isUrgent: Bool {
+        switch self {
+        case .setpoint, .coils, .inputs, .measurement, .dcVoltage, .fast: true
+        case .takeOver, .activation, .enable, .heartbeat, .scaleCheck, .zeroBeforeScan, .coilLook, .coil,
+            .hushBegin, .hushLook, .coilCheck, .scan, .nameplate, .scale, .readBack, .rating, .identity,
+            .reactive, .capReference, .capLook, .capDisable, .capWrite, .slow, .compareSetpoint,
+            .compareTakeover, .service:
+            false
+        }
+    }
 }
 
 /// One exchange at a time, and the books that are kept on it.
@@ -39,14 +56,40 @@ extension ModbusConversation {
     func ask(_ request: ModbusRequest, _ device: ModbusDevice, _ job: ModbusJob) {
         guard isOpen, let index = devices.firstIndex(where: { $0 === device }) else { return }
         precondition(self.job == nil)
-        exchange.setTimeout(probeTimeout ?? device.timetable.pace.timeout)
+        if let late = device.late, now >= late.until { device.late = nil }
+        let late = device.late
+        let isShared = late.map { $0.request.sharesAnswers(with: request) } ?? false
+        // A write says something new each time, and is acknowledged in the same words.
+        isAgain = isShared && (late?.request == request || !request.isRead)
+        setWait(device, job)
         exchange.setGap(device.timetable.pace.gap)
         if !device.timetable.isTrusted { status.probeCount.add(1, ordering: .relaxed) }
         device.askedAt = now
         (asked, askedRequest, self.job) = (index, request, job)
         exchange.ask(
             request, unit: device.settings.unitID, registers: values(request), bits: levels(request),
-            at: now)
+            notBefore: exchange.isSerial && isShared && !isAgain ? late?.until : nil,
+            earlier: isAgain && request.isRead ? late?.transaction : nil, at: now)
+    }
+
+    /// Over a serial line the configured time-out; over TCP, where an answer names its request, what is
+    /// urgent is repeated before that, once.
+    private func setWait(_ device: ModbusDevice, _ job: ModbusJob) {
+        let pace = device.timetable.pace
+        isSoft = !exchange.isSerial && job.isUrgent && device.timetable.isTrusted && probeTimeout == nil
+        guard isSoft else { return exchange.setTimeout(probeTimeout ?? pace.timeout) }
+        guard let since = device.unansweredSince else {
+            return exchange.setTimeout(pace.repeatTime(poll: device.settings.poll))
+        }
+        exchange.setTimeout(max(ModbusPace.shortestRepeat, since + pace.timeout - now))
+    }
+
+    /// The instant that the values of the answer are as old as, at most: just before the request, or before
+    /// the first one where it may be that one's answer.
+    var readingTime: MonotonicTime {
+        let device = devices[asked]
+        guard isAgain, let late = device.late else { return device.askedAt }
+        return exchange.isSerial || exchange.isEarlier ? late.asked : device.askedAt
     }
 
     private func values(_ request: ModbusRequest) -> UnsafeBufferPointer<UInt16> {
@@ -72,7 +115,8 @@ extension ModbusConversation {
         guard let job else { return }
         self.job = nil
         let (device, error) = (devices[asked], exchange.failure)
-        book(device, error)
+        answerTime = readingTime
+        book(device, job, error)
         if error == nil { unpack() }
         take(job, device, error)
         if self.job == nil { (probeTimeout, task) = (nil, nil) }
@@ -106,6 +150,8 @@ extension ModbusConversation {
         case .enable(let wanted): enabled(device, wanted, error)
         case .setpoint(let wanted): setpointWritten(device, wanted, error)
         case .heartbeat: heartBeaten(device, error)
+        case .scaleCheck: scaleChecked(device, error)
+        case .zeroBeforeScan: device.forget(at: now)
         case .coilLook(let asked): coilsSeen(device, asked, error)
         case .coils(let wanted): coilsWritten(device, wanted, error)
         case .coil(let wanted, let index, let isOn): coilWritten(device, wanted, index, isOn, error)
@@ -136,13 +182,16 @@ extension ModbusConversation {
 
     // MARK: Books
 
-    private func book(_ device: ModbusDevice, _ error: ModbusError?) {
+    private func book(_ device: ModbusDevice, _ job: ModbusJob, _ error: ModbusError?) {
         beat()
-        device.timetable.spent(now - device.askedAt, on: task, at: now)
+        // What was not answered says nothing of what an answer costs.
+        device.timetable.spent(now - device.askedAt, on: error == nil ? task : nil, at: now)
+        if error == .timeout, isRepeated(device, job) { return }
+        device.unansweredSince = nil
         if let error {
             count(error)
             if error.endsSession {
-                unanswered(device, error)
+                unanswered(device, job, error)
             } else {
                 linkAnswered(device)
                 if error.isAbsence {
@@ -159,6 +208,28 @@ extension ModbusConversation {
         noteStranger()
     }
 
+    /// Whether a request that was not answered is repeated before its time is over.
+    private func isRepeated(_ device: ModbusDevice, _ job: ModbusJob) -> Bool {
+        let since = device.unansweredSince ?? device.askedAt
+        guard isSoft, now < since + device.timetable.pace.timeout else { return false }
+        device.unansweredSince = since
+        device.late = ModbusLate(
+            request: askedRequest, transaction: exchange.transaction, asked: device.askedAt,
+            until: since + device.timetable.pace.timeout)
+        status.repeatCount.add(1, ordering: .relaxed)
+        askAgain(device, job)
+        return true
+    }
+
+    /// What did not come is asked for again; what may not have been heard is said again, as it is wanted
+    /// then.
+    private func askAgain(_ device: ModbusDevice, _ job: ModbusJob) {
+        if let task, task.isValue { return device.timetable.repeatAtOnce(task, at: now) }
+        guard job.isUrgent else { return }
+        device.forgetWritten()
+        woken(at: now)
+    }
+
     private func linkAnswered(_ device: ModbusDevice) {
         status.transactionCount.add(1, ordering: .relaxed)
         status.roundTrip.store((now - device.askedAt).nanoseconds, ordering: .relaxed)
@@ -170,19 +241,29 @@ extension ModbusConversation {
     }
 
     private func deviceAnswered(_ device: ModbusDevice) {
-        if device.answered(in: exchange.turnaround) { report(device.settings.unitID, .deviceBack) }
+        let took = exchange.isEarlier ? now - readingTime : exchange.turnaround
+        if device.answered(in: took) { report(device.settings.unitID, .deviceBack) }
+        guard isAgain, let late = device.late else { return }
+        guard exchange.isSerial else {
+            device.late = nil
+            return
+        }
+        // One of two answers has come.
+        device.late = ModbusLate(
+            request: askedRequest, transaction: 0, asked: device.askedAt,
+            until: late.isHalf ? late.until : device.askedAt + device.timetable.pace.timeout, isHalf: true)
     }
 
     private func deviceFailed(_ device: ModbusDevice, _ error: ModbusError, quiet: Duration) {
         if device.failed(at: now, quiet: quiet) { report(device.settings.unitID, .deviceSilent(error)) }
     }
 
-    /// A unit that is counted silent has sent a whole frame after its time: the next wait is long enough
-    /// for it.
+    /// A unit has sent a whole frame after its time: the next wait is long enough for it.
     private func noteStranger() {
         if let unit = exchange.stranger {
             exchange.stranger = nil
-            for device in devices where device.settings.unitID == unit && !device.timetable.isTrusted {
+            for device in devices
+            where device.settings.unitID == unit && (!device.timetable.isTrusted || !exchange.isSerial) {
                 device.timetable.pace.heardLate(after: now - device.askedAt)
             }
         }
@@ -191,11 +272,12 @@ extension ModbusConversation {
 
     /// A late answer may still come, or nobody knows where the next one begins.
     ///
-    /// A serial line goes on with the others: a late answer names its unit, and is skipped. The same
-    /// device gets no request for one more time-out, since its late answer would be taken for the next
-    /// one's. TCP numbers its answers; it is closed where nothing else is known to work over it, and where
-    /// its bytes make no sense.
-    private func unanswered(_ device: ModbusDevice, _ error: ModbusError) {
+    /// A serial line goes on: a late answer of another device names its unit, and is skipped. One of the same
+    /// device can only be taken for the answer to the same request, whose values then count as old as the
+    /// first asking; another request whose answer would look alike waits until none can come any more. A
+    /// device that is not known to answer gets no request for one more time-out. TCP numbers its answers;
+    /// it is closed where nothing else is known to work over it, and where its bytes make no sense.
+    private func unanswered(_ device: ModbusDevice, _ job: ModbusJob, _ error: ModbusError) {
         missesInRow += 1
         if case .badAnswer(let mismatch) = error { tell(device, mismatch) }
         if error.forgetsDevice {
@@ -205,11 +287,19 @@ extension ModbusConversation {
             reportDown(error)
             return deviceFailed(device, error, quiet: .zero)
         }
-        device.forgetWritten()
+        // That one question was not answered says nothing of what stands in the device.
+        if !askedRequest.isRead || device.failures > 0 { device.forgetWritten() }
         guard !exchange.isSerial else {
             // What was garbled has come: nothing of it is still to come.
             let isOver = error == .badAnswer(.checksum)
-            return deviceFailed(device, error, quiet: isOver ? .zero : device.timetable.pace.timeout)
+            let (time, isTrusted) = (device.timetable.pace.timeout, device.timetable.isTrusted)
+            if !isOver {
+                device.late = ModbusLate(
+                    request: askedRequest, transaction: 0, asked: answerTime, until: now + time)
+            }
+            deviceFailed(device, error, quiet: isOver || isTrusted ? .zero : time)
+            if device.timetable.isTrusted { askAgain(device, job) }
+            return
         }
         if devices.count == 1 || error != .timeout || missesInRow >= 3 {
             close()
@@ -217,7 +307,9 @@ extension ModbusConversation {
             missesInRow = 0
             if devices.count == 1 { reportDown(error) }
         }
+        device.late = nil
         deviceFailed(device, error, quiet: .zero)
+        if device.timetable.isTrusted { askAgain(device, job) }
     }
 
     /// Once for each kind, until the device has been silent and is back.

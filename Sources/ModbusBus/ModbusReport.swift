@@ -134,6 +134,7 @@ public final class ModbusLinkStatus: Sendable {
     let suppressed = Atomic<UInt64>(0)
     let reopenCount = Atomic<UInt64>(0)
     let probeCount = Atomic<UInt64>(0)
+    let repeatCount = Atomic<UInt64>(0)
     let lowLatency = Atomic<Bool>(false)
     let checksums = Atomic<UInt64>(0)
     let strangeUnits = Atomic<UInt64>(0)
@@ -167,6 +168,8 @@ public final class ModbusLinkStatus: Sendable {
     public var unexpectedEchoes: UInt64 { echoes.load(ordering: .relaxed) }
     /// Serial: how often the port was opened anew because nobody was heard.
     public var reopenings: UInt64 { reopenCount.load(ordering: .relaxed) }
+    /// TCP: requests that were repeated before their time-out was over.
+    public var repeats: UInt64 { repeatCount.load(ordering: .relaxed) }
     /// Requests to devices that were not known to answer.
     public var probes: UInt64 { probeCount.load(ordering: .relaxed) }
     /// Serial: the driver hands bytes over at once.

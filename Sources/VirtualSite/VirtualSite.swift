@@ -69,7 +69,9 @@ public struct VirtualSite {
         heard = files.site.units.map { _ in [] }
         var endpoints: [ModbusEndpoint] = []
         var devices: [[SimulatedModbusDevice]] = []
-        for (endpoint, device) in SimulatedModbusDevice.all(of: files.site, files.plant, isShort: true) {
+        // The longer chain costs time, and shows nothing else.
+        let isShort = !files.site.units.contains { $0.capsOutput }
+        for (endpoint, device) in SimulatedModbusDevice.all(of: files.site, files.plant, isShort: isShort) {
             if let index = endpoints.firstIndex(of: endpoint) {
                 devices[index].append(device)
             } else {
