@@ -13,6 +13,14 @@ final class ControlService: Sendable {
         var trips: [TripStatus] = []
         /// Newest answers of the cycle to resets and resumes, by unit.
         var answers: [Int: Event] = [:]
+        /// Why people have asked for locks.
+        var reasons: [LockKey: String] = [:]
+    }
+
+    private struct LockKey: Hashable {
+        var unit: Int
+        var kind: UInt8
+        var userID: UInt32?
     }
 
     private let state = Mutex(State())
@@ -55,6 +63,13 @@ final class ControlService: Sendable {
         ]
         guard let unit = event.unit, answers.contains(event.kind) else { return }
         state.withLock { $0.answers[unit] = event }
+    }
+
+    /// Why the person has asked for the lock that the event tells of, in that person's words.
+    func reason(of event: Event) -> String {
+        guard case .lockBegun(let kind) = event.kind, let unit = event.unit else { return "" }
+        let key = LockKey(unit: unit, kind: kind.rawValue, userID: event.by?.userID)
+        return state.withLock { $0.reasons[key] } ?? ""
     }
 
     /// Asks the cycle about one unit and waits for what it makes of it.
@@ -138,7 +153,7 @@ final class ControlService: Sendable {
         case .resume: return resume(request)
         case .setpoint: return setpoint(request)
         case .revoke: return revoke(request)
-        case .mode: return mode(request)
+        case .mode: return mode(request, asker)
         case .modbusWrite:
             return modbusWrite(request, asker)
         case .reversion: return reversion(request)
@@ -198,8 +213,12 @@ final class ControlService: Sendable {
                 "the operator's setpoint is \(power) kW for \(time) s")
         }
         guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
+        if state.withLock({ $0.status?.units[unit].trips.isEmpty }) == false {
+            return ControlAnswer(
+                error: "unit \(name) is tripped: a power asked for now would act after somebody's reset")
+        }
         return send(
-            .override(unit: unit, .power(.kilowatts(power)), for: duration),
+            .override(unit: unit, .kilowatts(power), for: duration),
             "unit \(name) is asked for \(power) kW for \(time) s, inside its limits; others make up for it")
     }
 
@@ -209,7 +228,7 @@ final class ControlService: Sendable {
         }
         guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
         return send(
-            .override(unit: unit, .power(.zero), for: nil), "unit \(name) gets its part of the site's power")
+            .override(unit: unit, .zero, for: nil), "unit \(name) gets its part of the site's power")
     }
 
     /// The unit must run: in maintenance it has no power, and nothing could be seen to end.
@@ -250,27 +269,63 @@ final class ControlService: Sendable {
         ControlAnswer(error: "no such unit; the units are \(units.joined(separator: ", "))")
     }
 
-    private func mode(_ request: ControlRequest) -> ControlAnswer {
+    private func mode(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
         guard let name = request.unit, let unit = units.firstIndex(of: name) else { return noSuchUnit }
-        let time = request.for_s ?? 0
-        let duration = Duration.milliseconds(Int64(time * 1_000))
+        let time = request.for_s.map { " for \($0) s" } ?? ""
+        let rest = "; it ends by you, by somebody who names you, or by its time, which starts nothing"
         switch request.mode {
         case "maintenance":
-            return send(
-                .maintain(unit: unit, for: duration),
-                "unit \(name) goes to zero power for \(time) s of maintenance; it is no lock-out")
+            return lock(
+                .maintenance, unit, request, asker,
+                "unit \(name) goes to zero power\(time) of maintenance; it is no lock-out\(rest)")
         case "standby":
-            return send(
-                .override(unit: unit, .standby, for: duration),
-                "unit \(name) goes to zero power and stays in standby for \(time) s")
+            return lock(
+                .standby, unit, request, asker,
+                "unit \(name) goes to zero power and stays in standby\(time)\(rest)")
+        case "hold":
+            return lock(
+                .hold, unit, request, asker,
+                "unit \(name) goes to zero power with open contactors and is held\(time)\(rest)")
         // "auto": the request was checked.
-        default:
-            guard command(.override(unit: unit, .standby, for: nil)) else {
-                return ControlAnswer(error: "the cycle takes no command now")
-            }
-            return send(
-                .endMaintenance(unit: unit), "unit \(name) enters service anew, unless something holds it")
+        default: return unlock(unit, request, asker)
         }
+    }
+
+    private func lock(
+        _ kind: UnitLock.Kind, _ unit: Int, _ request: ControlRequest, _ asker: Asker, _ done: String
+    ) -> ControlAnswer {
+        let key = LockKey(unit: unit, kind: kind.rawValue, userID: asker.userID)
+        state.withLock { $0.reasons[key] = request.reason }
+        let time = request.for_s.map { Duration.milliseconds(Int64($0 * 1_000)) }
+        let person = asker.userID.map { Person.user($0) } ?? .unknown
+        return send(.lock(unit: unit, kind, for: time, by: person), done)
+    }
+
+    /// Ends the asker's own locks, or those of the person that the request names.
+    private func unlock(_ unit: Int, _ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
+        let name = units[unit]
+        let person: Person
+        switch request.of {
+        case nil: person = asker.userID.map { .user($0) } ?? .unknown
+        case "unknown": person = .unknown
+        case let text?:
+            guard let id = UInt32(text) else { return ControlAnswer(error: "of takes a user id, or unknown") }
+            person = .user(id)
+        }
+        let locks = state.withLock { $0.status?.units[unit].locks } ?? []
+        let others = locks.filter { $0.user_id != person.userID }
+        guard command(.unlock(unit: unit, of: person)) else {
+            return ControlAnswer(error: "the cycle takes no command now")
+        }
+        guard let other = others.first else {
+            return ControlAnswer(done: "unit \(name) enters service anew, unless something holds it")
+        }
+        let list = others.map(\.text).joined(separator: "; ")
+        let word = other.user_id.map { "\($0)" } ?? "unknown"
+        let how = "they end it, or 'ballastctl mode \(name) auto --of \(word)' does"
+        return others.count < locks.count
+            ? ControlAnswer(done: "unit \(name) stays in \(list): \(how)")
+            : ControlAnswer(error: "unit \(name) is in \(list): \(how)")
     }
 
     private func reset(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
@@ -318,10 +373,16 @@ final class ControlService: Sendable {
         case .holdEnded:
             let isStopped = state.withLock { $0.status?.stopped } == true
             let after = isStopped ? "after 'ballastctl resume': the site is stopped" : "anew"
+            let locks = state.withLock { $0.status?.units[unit].locks } ?? []
+            if !locks.isEmpty {
+                let list = locks.map(\.text).joined(separator: "; ")
+                return ControlAnswer(done: "unit \(name): no trip holds it; it stays in \(list)")
+            }
             return ControlAnswer(done: "unit \(name): nothing holds it; it enters service \(after)")
         case .resumeRefused:
             return ControlAnswer(
-                error: "unit \(name): a trip is latched; 'ballastctl reset \(name)' comes first")
+                error: "unit \(name): a trip is latched, and 'ballastctl reset \(name)' comes first; or what"
+                    + " the unit is held for, an open door for example, still stands")
         case nil, .some: return noAnswer
         }
     }
@@ -329,8 +390,13 @@ final class ControlService: Sendable {
     private func resumeSite() -> ControlAnswer {
         let units = state.withLock { $0.status?.units } ?? []
         let tripped = units.filter { !$0.trips.isEmpty }.map(\.id)
-        let rest = tripped.isEmpty ? "" : "; tripped, and not resumed: \(tripped.joined(separator: ", "))"
-        return send(.resume, "the site may run again, and every unit that was held\(rest)")
+        let isOfRestart: Set = ["after_restart", "repeated_restarts"]
+        let held = units.filter {
+            $0.trips.isEmpty && ($0.holds.map { !isOfRestart.isSuperset(of: $0) } ?? false || $0.locks != nil)
+        }.map(\.id)
+        var rest = tripped.isEmpty ? "" : "; tripped, and not resumed: \(tripped.joined(separator: ", "))"
+        if !held.isEmpty { rest += "; still out, by a hold or a lock of their own: \(held.joined(separator: ", "))" }
+        return send(.resume, "the site may run again, and every unit that only a restart held\(rest)")
     }
 
     private func needsService(_ unit: String, _ asker: Asker) -> String {
@@ -355,7 +421,7 @@ extension Controller.Command {
     fileprivate var isRemotePower: Bool {
         switch self {
         case .setBasePoint(.agc, _, _), .setBasePoint(.aggregator, _, _): true
-        case .reset, .setBasePoint, .revokeBasePoint, .maintain, .endMaintenance, .override,
+        case .reset, .setBasePoint, .revokeBasePoint, .lock, .unlock, .reenter, .override,
             .setStandingPower, .narrow, .stop, .resume, .resumeUnit:
             false
         }

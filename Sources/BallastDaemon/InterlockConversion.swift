@@ -82,6 +82,7 @@ extension InterlockRow.Action {
     fileprivate init(_ action: InterlockRule.Action) {
         switch action {
         case .stop: self = .stop
+        case .hold: self = .hold
         case .trip: self = .trip
         case .emergencyStop: self = .emergencyStop
         }

@@ -60,6 +60,7 @@ enum Names {
     static func text(_ hold: UnitHold) -> String {
         if hold.contains(.repeatedRestarts) { return "held after the third unplanned restart in ten minutes" }
         if hold.contains(.afterReset) { return "held after a trip" }
+        if hold.contains(.afterInterlock) { return "held because an interlock asks for a person's look" }
         if hold.contains(.afterRestart) { return "held after an unplanned restart" }
         return hold.isEmpty ? "not held" : "held after its time out of service has ended"
     }
@@ -69,6 +70,7 @@ enum Names {
         let names: [(UnitHold, String)] = [
             (.afterReset, "after_reset"), (.afterRestart, "after_restart"),
             (.repeatedRestarts, "repeated_restarts"), (.afterOverride, "after_override"),
+            (.afterInterlock, "after_interlock"),
         ]
         return names.filter { hold.contains($0.0) }.map(\.1)
     }

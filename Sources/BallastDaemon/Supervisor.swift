@@ -128,9 +128,10 @@ struct Supervisor: ~Copyable {
     ///
     /// - Returns: `false` where a second signal came.
     private mutating func rampDown(until limit: MonotonicTime, _ signals: SignalInbox) -> Bool {
-        for index in site.unitSettings.indices {
+        for index in site.unitSettings.indices
+        where snapshots.latest.pointee.decision.units[index].mode.kind != .tripped {
             _ = control.command(
-                .override(unit: index, .power(.zero), for: site.siteSettings.stopBound + .seconds(1)))
+                .override(unit: index, .zero, for: site.siteSettings.stopBound + .seconds(1)))
         }
         let begun = snapshots.latest.pointee.decision.cycle
         while MonotonicTime.now() < limit {
@@ -221,7 +222,7 @@ struct Supervisor: ~Copyable {
     private func reenter() {
         for index in site.unitSettings.indices {
             _ = control.command(
-                .override(unit: index, .standby, for: max(.seconds(10), site.siteSettings.enterService)))
+                .reenter(unit: index, for: max(.seconds(10), site.siteSettings.enterService)))
         }
     }
 
@@ -261,7 +262,8 @@ struct Supervisor: ~Copyable {
             journal.write(events.line(event, record))
             control.saw(event)
             trips.saw(event, at: wallTime)
-            absences.saw(event, wallSeconds: WallClock.nowMilliseconds() / 1_000)
+            absences.saw(
+                event, reason: control.reason(of: event), wallSeconds: WallClock.nowMilliseconds() / 1_000)
             if event.kind == .stopRequested && !isEnding { isStopped = true }
             if event.kind == .resumed { isStopped = false }
             if let bytes = JSONLine.encode(record) { recorder.record(bytes.dropLast()) }
@@ -324,6 +326,7 @@ struct Supervisor: ~Copyable {
             isStopped: isStopped,
             at: WallClock.text(milliseconds: WallClock.nowMilliseconds() - age))
         for index in status.units.indices {
+            status.units[index].locks = absences.status(of: status.units[index].id)
             status.units[index].reversion = reversion.text(index, of: site)
             status.units[index].output_watchdog = reversion.watchdogText(index, of: site)
         }

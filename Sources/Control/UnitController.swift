@@ -17,8 +17,8 @@ struct UnitController: Sendable, BitwiseCopyable {
     /// What the battery says in this cycle.
     private var seen: SeenBattery?
     private(set) var reported: InterlockSet = .none
-    /// People work on the unit until then; `nil` while nobody does.
-    private(set) var maintainedUntil: MonotonicTime?
+    /// Who keeps the unit out of service.
+    var locks = UnitLocks()
     private(set) var hold = UnitHold.none
     private var actuation: ActuationWatch
     private var thermal: ThermalWatch
@@ -60,27 +60,27 @@ struct UnitController: Sendable, BitwiseCopyable {
         return outcome
     }
 
-    /// Ends the hold; nothing happens while a trip is latched.
+    /// Ends the hold; nothing happens while a trip is latched, or while what a row holds the unit for stands.
+    /// Locks are their persons' and stay.
     ///
-    /// - Returns: whether nothing holds the unit now.
+    /// - Returns: whether nothing but a lock keeps the unit out now.
     mutating func release() -> Bool {
-        guard bank.latched.isEmpty else { return false }
+        guard bank.latched.isEmpty, !bank.isHolding else { return false }
         hold = .none
         return true
     }
-
-    /// The time is over for which somebody had taken the unit.
-    mutating func holdAfterOverride() { hold.insert(.afterOverride) }
 
     /// From its trip on a unit starts only when a person resumes it.
     private mutating func holdWhileTripped() {
         if !bank.latched.isEmpty { hold.insert(.afterReset) }
     }
 
-    /// Takes the unit for maintenance until `end`, or gives it back.
-    mutating func maintain(until end: MonotonicTime?) { maintainedUntil = end }
-
-    var isMaintained: Bool { maintainedUntil != nil }
+    /// Nothing seen so far counts: standby until `end`, and the time to enter service after it. Whoever has
+    /// locked the unit keeps it.
+    mutating func reenter(until end: MonotonicTime) {
+        _ = locks.set(
+            UnitLock(kind: .standby, person: .program, end: end, returnsToService: mode.isRunning))
+    }
 
     /// Tells what was asked of the inverter in the end.
     mutating func record(_ setpoint: Watts, at now: MonotonicTime) { actuation.record(setpoint, at: now) }
@@ -95,12 +95,15 @@ struct UnitController: Sendable, BitwiseCopyable {
         let signals = qualify(image, at: input.now, after: input.elapsed)
         let verdict = bank.evaluate(rows, of: signals, after: input.elapsed)
         report(verdict, rows, signals, input, &events)
-        endMaintenance(input, &events)
+        endLocks(input, &events)
+        if bank.isHolding && !hold.contains(.afterInterlock) {
+            hold.insert(.afterInterlock)
+            add(.held(.afterInterlock), input, &events)
+        }
         let before = mode.state
         mode.handle(event(of: signals, input), at: input.now)
         connect(input, &events)
         reportMode(from: before, input, &events)
-        endTripped(from: before, input, &events)
         reportStop(from: before, signals, input, &events)
         decision.window = window(signals, verdict)
         decision.warnings = bank.warnings
@@ -120,7 +123,6 @@ struct UnitController: Sendable, BitwiseCopyable {
         mode.handle(.trip, at: input.now)
         contactors.step(isClosingWanted: false, at: input.now)
         reportMode(from: before, input, &events)
-        endTripped(from: before, input, &events)
         decision.window = closedWindow
         conclude(&decision)
     }
@@ -139,7 +141,12 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// Contactors may be closed. What a held unit has closed stays so only until its power has ended.
-    private var permitsContactors: Bool { mode.permitsContactors && (hold.isEmpty || mode.connects) }
+    private var permitsContactors: Bool {
+        mode.permitsContactors && ((hold.isEmpty && !locks.isHeld) || mode.connects)
+    }
+
+    /// The unit alone shall not run.
+    private var isKeptOut: Bool { !hold.isEmpty || locks.isStandby || locks.isHeld }
 
     /// The contactors follow the mode; a fault of theirs trips, and closed ones let the unit run, in the same
     /// cycle.
@@ -268,13 +275,13 @@ struct UnitController: Sendable, BitwiseCopyable {
         if !bank.latched.isEmpty { return .trip }
         let isSeen =
             signals.batterySilence == 0 && signals.inverterSilence == 0 && signals.inputsSilence == 0
-        if isMaintained {
+        if locks.isMaintained {
             // A unit at power that falls silent goes offline first: its contactors do not wait for a reading.
             if !isSeen && (mode.isRunning || mode.state.kind == .stopping) { return .unseen }
             return hasStopped(signals, input) ? .maintain : .stop
         }
         guard isSeen else { return .unseen }
-        guard input.isStopWanted || !hold.isEmpty else { return .ready }
+        guard input.isStopWanted || isKeptOut else { return .ready }
         return hasStopped(signals, input) ? .stopped : .stop
     }
 
@@ -284,21 +291,17 @@ struct UnitController: Sendable, BitwiseCopyable {
         return isAtZero(signals)
     }
 
-    private mutating func endMaintenance(_ input: Input, _ events: inout EventList) {
-        guard let end = maintainedUntil, input.now >= end else { return }
-        maintainedUntil = nil
-        add(.maintenanceEnded, input, &events)
-        holdAfterOverride()
-        add(.held(.afterOverride), input, &events)
-    }
-
-    /// Nobody maintains a unit past its trip.
-    private mutating func endTripped(
-        from before: UnitMode.State, _ input: Input, _ events: inout EventList
-    ) {
-        guard mode.state == .tripped, before != .tripped, isMaintained else { return }
-        maintainedUntil = nil
-        add(.maintenanceEnded, input, &events)
+    /// An end by time starts nothing: a person may still stand at the unit.
+    private mutating func endLocks(_ input: Input, _ events: inout EventList) {
+        while let lock = locks.removeEnded(at: input.now) {
+            events.append(
+                Event(
+                    unit: input.index, kind: .lockEnded(lock.kind), cycle: input.cycle, at: input.now,
+                    by: lock.person))
+            guard !lock.returnsToService else { continue }
+            hold.insert(.afterOverride)
+            add(.held(.afterOverride), input, &events)
+        }
     }
 
     /// Less than 2 % of the rating, measured.
@@ -316,7 +319,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     ) {
         let hasStopped =
             mode.state.kind == .maintenance
-            || (mode.state.kind == .standby && (input.isStopWanted || !hold.isEmpty))
+            || (mode.state.kind == .standby && (input.isStopWanted || isKeptOut))
         guard before.kind == .stopping, hasStopped, !isAtZero(signals) else { return }
         events.append(
             Event(

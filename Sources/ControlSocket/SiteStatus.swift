@@ -102,8 +102,10 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     /// absent where it does not tell.
     public var contactors: String?
     /// What keeps it from starting by itself until it is resumed: after_reset, after_restart,
-    /// repeated_restarts, after_override. Absent where nothing does.
+    /// repeated_restarts, after_override, after_interlock. Absent where nothing does.
     public var holds: [String]?
+    /// Who keeps it out of service; absent where nobody does.
+    public var locks: [LockStatus]?
     /// Whether its inverter is known to go to zero by itself: `proven: …`, `not proven`, `testing` or
     /// `failed: …`. Absent in records of older versions.
     public var reversion: String?
@@ -146,6 +148,28 @@ public struct UnitStatus: Codable, Sendable, Equatable {
         self.contactors = contactors
         self.holds = holds
         self.inputs = inputs
+    }
+}
+
+/// A person keeps a unit out of service.
+public struct LockStatus: Codable, Sendable, Equatable {
+    /// maintenance, standby or hold.
+    public var kind: String
+    /// The number of the person's account; absent where an old record does not tell.
+    public var user_id: UInt32?
+    /// Wall time; absent = until somebody ends it.
+    public var until: String?
+    /// In the person's words.
+    public var reason: String
+    /// All of it in one phrase.
+    public var text: String
+
+    public init(kind: String, user_id: UInt32?, until: String?, reason: String, text: String) {
+        self.kind = kind
+        self.user_id = user_id
+        self.until = until
+        self.reason = reason
+        self.text = text
     }
 }
 

@@ -19,6 +19,8 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     private(set) var operatorResets: InterlockSet = .none
     /// One bit for each row, by its place in the table: its `.stop` is in force; its signal was seen.
     private(set) var stopping: UInt64 = 0
+    /// A row that holds its unit is in force.
+    public private(set) var isHolding = false
     private(set) var seen: UInt64 = 0
     /// The same: it has warned, or has left no power, and its signal was not seen to come back by the
     /// hysteresis.
@@ -69,6 +71,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         present = .none
         unjudged = .none
         warnings = .none
+        isHolding = false
         learnResets(rows)
         for index in 0..<rows.count {
             let row = rows[index]
@@ -199,7 +202,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
 
     private mutating func act(_ row: InterlockRow, _ index: Int, into verdict: inout Verdict) {
         switch row.action {
-        case .stop: stopping |= 1 << UInt64(index)
+        case .stop, .hold: stopping |= 1 << UInt64(index)
         case .trip: latch(row.id, into: &verdict)
         case .emergencyStop:
             latch(row.id, into: &verdict)
@@ -212,6 +215,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     private mutating func stop(_ row: InterlockRow, into verdict: inout Verdict) {
         warnings.insert(InterlockSet(row.id))
         close(row, .interlock(row.id), into: &verdict)
+        if row.action == .hold { isHolding = true }
     }
 
     private mutating func latch(_ id: InterlockID, into verdict: inout Verdict) {

@@ -48,6 +48,9 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
     public enum Action: UInt8, Sendable, BitwiseCopyable {
         /// Nothing latches: power goes to zero in the row's direction while the limit is passed.
         case stop
+        /// The same, and the unit leaves service: zero power, then contactors open, and it is held until a
+        /// person resumes it.
+        case hold
         /// The unit leaves service until it is reset.
         case trip
         /// Every unit of the site leaves service until it is reset.

@@ -13,7 +13,7 @@ public struct InterlockRule: Sendable, Equatable {
 
     /// What passing the trip limit does, from the mildest to the strongest.
     public enum Action: String, Sendable, CaseIterable {
-        case stop, trip
+        case stop, hold, trip
         case emergencyStop = "emergency_stop"
     }
 
@@ -79,7 +79,7 @@ public struct InterlockRule: Sendable, Equatable {
     public var hysteresis = 0.0
 
     /// Whether passing the trip limit stays on record until somebody resets it.
-    public var latches: Bool { trip != nil && action != .stop }
+    public var latches: Bool { trip != nil && (action == .trip || action == .emergencyStop) }
 
     /// Whether `value` lies farther on the dangerous side than `limit`.
     func isBeyond(_ value: Double, _ limit: Double) -> Bool {
