@@ -22,6 +22,8 @@ struct UnitController: Sendable, BitwiseCopyable {
     private(set) var hold = UnitHold.none
     private var actuation: ActuationWatch
     private var thermal: ThermalWatch
+    private var chargeLimit = WideningLimit()
+    private var dischargeLimit = WideningLimit()
     private var frozen: FrozenWatch
     private(set) var contactors: ContactorControl
     private(set) var reportedFault: ContactorSequence.Fault?
@@ -105,7 +107,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         connect(input, &events)
         reportMode(from: before, input, &events)
         reportStop(from: before, signals, input, &events)
-        decision.window = window(signals, verdict)
+        decision.window = window(signals, verdict, after: input.elapsed)
         decision.warnings = bank.warnings
         conclude(&decision)
         return verdict.emergency
@@ -334,13 +336,25 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// What may be asked of the unit now. Starts at the rating; every line only narrows.
-    private func window(_ signals: UnitSignals, _ verdict: InterlockBank.Verdict) -> PermitWindow {
-        guard mode.isRunning, contactors.output.isPermitted, let seen else { return closedWindow }
+    private mutating func window(
+        _ signals: UnitSignals, _ verdict: InterlockBank.Verdict, after elapsed: Duration
+    ) -> PermitWindow {
+        guard mode.isRunning, contactors.output.isPermitted, let seen else {
+            chargeLimit.forget()
+            dischargeLimit.forget()
+            return closedWindow
+        }
         var window = PermitWindow.rating(settings.rating)
         window.limitCharge(to: settings.rating * verdict.charge.share, verdict.charge.cause)
         window.limitDischarge(to: settings.rating * verdict.discharge.share, verdict.discharge.cause)
-        window.limitCharge(to: seen.packVoltage * seen.chargeCurrentLimit, .batteryCurrentLimit)
-        window.limitDischarge(to: seen.packVoltage * seen.dischargeCurrentLimit, .batteryCurrentLimit)
+        let (charge, discharge) = (
+            seen.packVoltage * seen.chargeCurrentLimit, seen.packVoltage * seen.dischargeCurrentLimit
+        )
+        window.limitCharge(
+            to: chargeLimit.follow(charge, rating: settings.rating, after: elapsed), .batteryCurrentLimit)
+        window.limitDischarge(
+            to: dischargeLimit.follow(discharge, rating: settings.rating, after: elapsed),
+            .batteryCurrentLimit)
         limitStateOfCharge(seen.stateOfCharge, &window)
         limitPermissions(signals, &window)
         return window

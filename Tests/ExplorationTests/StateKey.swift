@@ -11,7 +11,8 @@ import Quantities
 /// always nominal, and the ramp passes the whole range in one cycle); the count of cycles; what each cycle
 /// writes anew before it reads it (the shares, the units that stop the site); of what a bank has seen in the
 /// last cycle, all but the latched trips that it holds back from a reset (no row of the specification holds); the watches for following, warmth
-/// and frozen values: no row of the specification reads the signals of the first two, and the last is off.
+/// and frozen values: no row of the specification reads the signals of the first two, and the last is off; sums and counts of what
+/// flickers, which no row of the specification has; the battery's widening limits, which never change here.
 struct StateKey: Hashable {
     private var first: UnitKey
     private var second: UnitKey
@@ -184,7 +185,8 @@ extension StateKey {
                 "UnitController", unit,
                 [
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
-                    "seen", "reported", "locks", "hold", "actuation", "thermal", "frozen",
+                    "seen", "reported", "locks", "hold", "actuation", "thermal", "chargeLimit",
+                    "dischargeLimit", "frozen",
                     "contactors",
                     "reportedFault",
                 ]
@@ -192,7 +194,7 @@ extension StateKey {
             (
                 "InterlockBank", unit.bank,
                 [
-                    "harm", "latched", "firstOut", "present", "unjudged", "warnings", "operatorResets",
+                    "harm", "exposed", "flicker", "clock", "counted", "latched", "firstOut", "present", "unjudged", "warnings", "operatorResets",
                     "stopping", "isHolding", "seen", "warned", "blocked",
                 ]
             ),
