@@ -31,6 +31,9 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     /// What keeps the unit from starting by itself; it shows once no trip is latched.
     public var hold: UnitHold = .none
     public var warnings: InterlockSet = .none
+    /// Why a device does not count as heard; `nil` while it does.
+    public var missingBattery: MissingReading?
+    public var missingInverter: MissingReading?
 
     public init() {}
 }
@@ -106,6 +109,8 @@ public struct Event: Sendable, BitwiseCopyable {
     public var limit: Double?
     public var cycle: UInt64
     public var at: MonotonicTime
+    /// Of a lost device: silent, or what of it is missing.
+    public var missing: MissingReading?
     /// Whose lock it is.
     public var by: Person?
 

@@ -14,6 +14,9 @@ struct UnitController: Sendable, BitwiseCopyable {
     private(set) var batterySilentFor: Duration?
     private(set) var inverterSilentFor: Duration?
     private(set) var inputsSilentFor: Duration?
+    /// Why the device does not count as heard; `nil` while it does.
+    private(set) var missingBattery: MissingReading?
+    private(set) var missingInverter: MissingReading?
     /// What the battery says in this cycle.
     private var seen: SeenBattery?
     private(set) var reported: InterlockSet = .none
@@ -134,6 +137,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         decision.mode = mode.state
         decision.isContactorPermitted = permitsContactors
         decision.hold = hold
+        decision.missingBattery = missingBattery
+        decision.missingInverter = missingInverter
         decision.closesMainContactor = contactors.output.closesMain
         decision.closesPrechargeContactor = contactors.output.closesPrecharge
         decision.contactors = contactors.isDriven ? contactors.sequence.state : nil
@@ -205,6 +210,7 @@ struct UnitController: Sendable, BitwiseCopyable {
             && image.inverter.state.fault(at: now, within: budget.inverter) == nil
         batterySilentFor = isBatteryFresh ? .zero : batterySilentFor.map { $0 + elapsed }
         inverterSilentFor = isInverterFresh ? .zero : inverterSilentFor.map { $0 + elapsed }
+        learnMissing(image, isBatteryFresh: isBatteryFresh, isInverterFresh: isInverterFresh, at: now)
         let areInputsFresh = Self.areFresh(image.inputs, settings.inputs, at: now, within: budget.inputs)
         inputsSilentFor = areInputsFresh ? .zero : inputsSilentFor.map { $0 + elapsed }
         contactors.look(image, at: now, within: budget, areInputsFresh: areInputsFresh)
@@ -216,6 +222,27 @@ struct UnitController: Sendable, BitwiseCopyable {
             currentFloor: settings.currentFloor, rating: settings.rating, history: history(image, at: now))
         signals.hasBatteryAlarms = settings.hasBatteryAlarms
         return signals
+    }
+
+    /// Silent, refused or never said: what people are told must be true.
+    private mutating func learnMissing(
+        _ image: UnitImage, isBatteryFresh: Bool, isInverterFresh: Bool, at now: MonotonicTime
+    ) {
+        missingBattery = nil
+        missingInverter = nil
+        if !isBatteryFresh {
+            let search = MissingReading.Search(
+                .battery, at: now, within: settings.budget.battery, lasting: batterySilentFor)
+            missingBattery = SeenBattery.missing(
+                image.battery, hasAlarms: settings.hasBatteryAlarms, search)
+        }
+        if !isInverterFresh {
+            var search = MissingReading.Search(
+                .inverter, at: now, within: settings.budget.inverter, lasting: inverterSilentFor)
+            search.look(image.inverter.activePower, .activePower)
+            search.look(image.inverter.state, .state)
+            missingInverter = search.result
+        }
     }
 
     /// Whether every input that is wired can be read.
@@ -390,10 +417,11 @@ struct UnitController: Sendable, BitwiseCopyable {
             guard isWarned != reported.contains(row.id) || verdict.tripped.contains(row.id) else { continue }
             func add(_ kind: Event.Kind, limit: Double?) {
                 let shown = signals.shown(row.signal, limit: limit)
-                events.append(
-                    Event(
-                        unit: input.index, kind: kind, value: shown.value, limit: shown.limit,
-                        cycle: input.cycle, at: input.now))
+                var event = Event(
+                    unit: input.index, kind: kind, value: shown.value, limit: shown.limit,
+                    cycle: input.cycle, at: input.now)
+                tellMissing(row.signal, in: &event)
+                events.append(event)
             }
             if verdict.tripped.contains(row.id) { add(.tripped(row.id), limit: row.trip) }
             if isWarned != reported.contains(row.id) {
@@ -401,6 +429,20 @@ struct UnitController: Sendable, BitwiseCopyable {
             }
         }
         reported = bank.warnings
+    }
+
+    /// The silence that judges counts one budget more than what is refused has lasted.
+    private func tellMissing(_ signal: Signal, in event: inout Event) {
+        let (missing, budget): (MissingReading?, Duration)
+        switch signal {
+        case .batterySilence: (missing, budget) = (missingBattery, settings.budget.battery)
+        case .inverterSilence: (missing, budget) = (missingInverter, settings.budget.inverter)
+        case _: return
+        }
+        guard let missing else { return }
+        event.missing = missing
+        event.value = missing.lasting?.seconds
+        if missing.fault != .stale, let limit = event.limit { event.limit = limit - budget.seconds }
     }
 
     private func reportMode(from before: UnitMode.State, _ input: Input, _ events: inout EventList) {

@@ -15,7 +15,8 @@ public enum WhyText {
             parts.append("\(asker) asked \(signed(unit.asked_kw))")
             if let limit = limit(unit) { parts.append(limit) }
         case "offline":
-            parts.append("offline: battery, inverter and wired inputs are not all heard")
+            let missing = unit.missing?.map(\.text).joined(separator: "; ")
+            parts.append("offline: \(missing ?? "battery, inverter and wired inputs are not all heard")")
         case "standby":
             if site.stopped { parts.append("standby: an operator stopped the site") }
             if let hold = hold(unit) { parts.append(hold) }

@@ -185,6 +185,7 @@ extension StateKey {
                 "UnitController", unit,
                 [
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
+                    "missingBattery", "missingInverter",
                     "seen", "reported", "locks", "hold", "actuation", "thermal", "chargeLimit",
                     "dischargeLimit", "frozen",
                     "contactors",
