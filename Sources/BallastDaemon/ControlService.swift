@@ -395,7 +395,9 @@ final class ControlService: Sendable {
             $0.trips.isEmpty && ($0.holds.map { !isOfRestart.isSuperset(of: $0) } ?? false || $0.locks != nil)
         }.map(\.id)
         var rest = tripped.isEmpty ? "" : "; tripped, and not resumed: \(tripped.joined(separator: ", "))"
-        if !held.isEmpty { rest += "; still out, by a hold or a lock of their own: \(held.joined(separator: ", "))" }
+        if !held.isEmpty {
+            rest += "; still out, by a hold or a lock of their own: \(held.joined(separator: ", "))"
+        }
         return send(.resume, "the site may run again, and every unit that only a restart held\(rest)")
     }
 

@@ -115,7 +115,8 @@ struct EventLog {
         case .frequencyHandedOver, .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridLost,
             .gridNotReady, .gridGood, .gridEntered:
             describeGrid(event, &record)
-        case .resetDone, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad, .frequencyLost, .frequencyBack,
+        case .resetDone, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
+            .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .holdEnded, .resumeRefused:
             (record.event, record.text) = plain(event.kind)
         case .overrideBegun: overridden("override", "is set", event, &record)
@@ -191,7 +192,8 @@ struct EventLog {
         case .resumed: ("resume", "site may run again")
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
-            .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost, .gridNotReady, .contactorFault, .held:
+            .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost,
+            .gridNotReady, .contactorFault, .held:
             ("", "")
         }
     }
@@ -200,7 +202,8 @@ struct EventLog {
         switch kind {
         case .tripped, .gridLost, .contactorFault: .critical
         case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
-            .basePointRefused, .basePointLapsed, .lockRefused, .overrideRefused, .overrideOfTripped, .frequencyDisputed,
+            .basePointRefused, .basePointLapsed, .lockRefused, .overrideRefused, .overrideOfTripped,
+            .frequencyDisputed,
             .frequencyMissing, .gridNotReady, .held, .resumeRefused:
             .warning
         case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,

@@ -6,7 +6,8 @@ extension Names {
     /// The same of a device that is heard, and does not give all that it must.
     static func check(_ id: InterlockID, _ missing: MissingReading?) -> String {
         guard let missing, !missing.isSilent else { return check(id) }
-        return "the wire is well and \(missing.name.name) is missing: does the \(missing.device.name) send it,"
+        return
+            "the wire is well and \(missing.name.name) is missing: does the \(missing.device.name) send it,"
             + " and does its profile or register map read it?"
     }
 

@@ -95,7 +95,9 @@ enum Names {
         guard let row = row(id, in: table), let value = event.value else { return "" }
         if let bits = bits(value, of: row.signal) { return "\(row.signal.quantity): \(bits)" }
         let limit = event.limit.map { ", limit \(rounded($0)) \(row.signal.shownSymbol)" } ?? ""
-        if let missing = event.missing { return "\(quantity(missing)) \(rounded(value)) s\(limit)\(heard(missing))" }
+        if let missing = event.missing {
+            return "\(quantity(missing)) \(rounded(value)) s\(limit)\(heard(missing))"
+        }
         return "\(row.signal.quantity) \(rounded(value)) \(row.signal.shownSymbol)\(limit)"
     }
 

@@ -97,7 +97,8 @@ extension Controller {
         let lock = UnitLock(kind: kind, person: person, end: time.map { now + $0 })
         let isGranted = isInRange && units[index].locks.set(lock)
         tell(
-            isGranted ? .lockBegun(kind) : .lockRefused(kind), time?.seconds, unit: index, by: person, at: now,
+            isGranted ? .lockBegun(kind) : .lockRefused(kind), time?.seconds, unit: index, by: person,
+            at: now,
             in: &decision)
     }
 

@@ -54,12 +54,14 @@ extension MissingReading {
     /// Looks through a device's readings one by one, in the order in which people are told of them.
     public struct Search: Sendable, BitwiseCopyable {
         private let device: Device
-        private let now: MonotonicTime
-        private let limit: Duration
-        private let lasting: Duration?
-        private var first: (name: Name, fault: ReadingFault, age: Duration?)?
-        private var heard: Duration?
-        private var isSilent = true
+        @usableFromInline let now: MonotonicTime
+        @usableFromInline let limit: Duration
+        @usableFromInline let lasting: Duration?
+        @usableFromInline var name: Name?
+        @usableFromInline var fault = ReadingFault.neverSeen
+        @usableFromInline var age: Duration?
+        @usableFromInline var heard: Duration?
+        @usableFromInline var isSilent = true
 
         /// - Parameter lasting: since when not all of them are good; `nil` where they never were.
         public init(
@@ -71,7 +73,8 @@ extension MissingReading {
             self.lasting = lasting
         }
 
-        public mutating func look<Value>(_ reading: Reading<Value>, _ name: Name) {
+        // As of `Reading`: every user gets code of its own type.
+        @inlinable public mutating func look<Value>(_ reading: Reading<Value>, _ name: Name) {
             let told = reading.told(at: now)
             if let told, heard.map({ told < $0 }) ?? true { heard = told }
             switch reading.fault(at: now, within: limit) {
@@ -79,23 +82,24 @@ extension MissingReading {
             case .stale, .neverSeen, .busOff, .fromTheFuture: note(reading, name)
             case .notImplemented, .implausible, .deviceFault, .frozen, .disagrees:
                 // What it refuses is more to the point than what is old besides.
-                if isSilent { first = nil }
+                if isSilent { self.name = nil }
                 isSilent = false
                 note(reading, name)
             }
         }
 
-        private mutating func note<Value>(_ reading: Reading<Value>, _ name: Name) {
-            guard first == nil, let fault = reading.fault(at: now, within: limit) else { return }
-            first = (name, fault, fault == .stale ? reading.age(at: now) : lasting)
+        @inlinable mutating func note<Value>(_ reading: Reading<Value>, _ name: Name) {
+            guard self.name == nil, let fault = reading.fault(at: now, within: limit) else { return }
+            self.name = name
+            self.fault = fault
+            age = fault == .stale ? reading.age(at: now) : lasting
         }
 
         /// `nil` where none is missing.
         public var result: MissingReading? {
-            guard let first else { return nil }
+            guard let name else { return nil }
             return MissingReading(
-                device: device, name: first.name, fault: first.fault, lasting: first.age, heard: heard,
-                isSilent: isSilent)
+                device: device, name: name, fault: fault, lasting: age, heard: heard, isSilent: isSilent)
         }
     }
 }

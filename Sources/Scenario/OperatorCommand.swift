@@ -58,7 +58,8 @@ public struct OperatorCommand: Sendable, Equatable {
     public init(_ line: String) throws(ParseError) {
         var words = Words(try Self.split(line))
         let reason = try words.option("--reason")
-        userID = try words.option("--by").map { (text) throws(ParseError) in try Self.userID(text) }
+        userID =
+            try words.option("--by").map { (text) throws(ParseError) in try Self.userID(text) }
             ?? Self.ordinaryUserID
         self.reason = reason ?? "scenario"
         person = try words.option("--by") ?? ""

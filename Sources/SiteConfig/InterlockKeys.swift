@@ -38,7 +38,7 @@ enum InterlockKeys {
         "how often the limit is passed anew in count_window_s before that trips too"
     ) { $0 }
     static let countWindow = ConfigKey.whole(
-        "count_window_s", 60...3_600, "s", .fixed("600"), "the time in which count counts"
+        "count_window_s", 60...3_600, "s", .fixed(600), "the time in which count counts"
     ) { Duration.seconds($0) }
     static let processSafetyTime = ConfigKey.whole(
         "process_safety_time_ms", 1...3_600_000, "ms", .computed("as shipped"),

@@ -34,7 +34,8 @@ struct InterlockRowReader {
             hysteresis: limits.hysteresis)
         rule.givenExposure = reader.value(Keys.exposure) ?? base?.givenExposure
         rule.givenCount = reader.value(Keys.count) ?? base?.givenCount
-        rule.givenWindow = reader.has(Keys.countWindow.name) ? reader.value(Keys.countWindow) : base?.givenWindow
+        rule.givenWindow =
+            reader.has(Keys.countWindow.name) ? reader.value(Keys.countWindow) : base?.givenWindow
         guard let reset = reset(of: rule, reader) else { return nil }
         rule.reset = reset
         return InterlockOrder.isGood(rule, signal.unit, reader) ? rule : nil

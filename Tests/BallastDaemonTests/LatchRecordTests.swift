@@ -231,7 +231,8 @@ import Testing
     }
 
     @Test func `a record of a version without persons keeps its units out, and a hold needs no end`() throws {
-        let text = "ballast latches 2\nunit A trips 0 first - hold 0\nabsent A standby until 3000\n"
+        let text =
+            "ballast latches 2\nunit A trips 0 first - hold 0\nabsent A standby until 3000\n"
             + "absent B hold until - by - for \n"
         let bytes = Array((text + "checksum \(LatchRecord.checksum(text))\n").utf8)
         let record = try #require(LatchRecord(bytes: bytes))

@@ -182,7 +182,8 @@ import Testing
     ) {
         var site = Site(units: 1)
         let kind = site.order(.lock(unit: 0, .maintenance, for: row.time))
-        #expect(kind == (row.isGranted ? .lockBegun(.maintenance) : .lockRefused(.maintenance)), "\(row.time)")
+        #expect(
+            kind == (row.isGranted ? .lockBegun(.maintenance) : .lockRefused(.maintenance)), "\(row.time)")
         #expect((site.order(.unlock(unit: 0)) != nil) == row.isGranted)
         for lock in [UnitLock.Kind.standby, .hold] {
             let kind = site.order(.lock(unit: 0, lock, for: row.time))
@@ -191,7 +192,8 @@ import Testing
         }
         let override = site.order(.override(unit: 0, .kilowatts(1), for: row.time))
         #expect(override == (row.isGranted ? .overrideBegun : .overrideRefused))
-        #expect(site.order(.override(unit: 0, .kilowatts(1), for: nil)) == (row.isGranted ? .overrideEnded : nil))
+        #expect(
+            site.order(.override(unit: 0, .kilowatts(1), for: nil)) == (row.isGranted ? .overrideEnded : nil))
     }
 
     @Test func `only a maintained unit of the site can end its maintenance`() {

@@ -89,7 +89,8 @@ import Testing
             _ = site.order(.lock(unit: 0, .standby, for: .seconds(60), by: .user(person)))
         }
         #expect(site.order(.lock(unit: 0, .hold, for: nil, by: .user(9))) == .lockRefused(.hold), "no room")
-        #expect(site.order(.lock(unit: 0, .maintenance, for: nil, by: .user(2))) == .lockRefused(.maintenance))
+        #expect(
+            site.order(.lock(unit: 0, .maintenance, for: nil, by: .user(2))) == .lockRefused(.maintenance))
     }
 
     @Test func `a suspension takes a running unit through standby, and leaves a lock its time`() {

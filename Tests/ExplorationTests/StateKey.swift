@@ -195,7 +195,8 @@ extension StateKey {
             (
                 "InterlockBank", unit.bank,
                 [
-                    "harm", "exposed", "flicker", "clock", "counted", "latched", "firstOut", "present", "unjudged", "warnings", "operatorResets",
+                    "harm", "exposed", "flicker", "clock", "counted", "latched", "firstOut", "present",
+                    "unjudged", "warnings", "operatorResets",
                     "stopping", "isHolding", "seen", "warned", "blocked",
                 ]
             ),
