@@ -4,8 +4,9 @@ import Quantities
 struct FlickerCount: Sendable, BitwiseCopyable {
     /// Most times that a row can ask for.
     static let most = 5
-    private var times: InlineArray<5, Duration?> = InlineArray(repeating: nil)
-    private var next = 0
+    /// In whole seconds of observed time from 1 on; 0 = none. A bank has many of them: they are small.
+    private var seconds: InlineArray<5, UInt32> = InlineArray(repeating: 0)
+    private var next: UInt8 = 0
 
     init() {}
 
@@ -13,11 +14,13 @@ struct FlickerCount: Sendable, BitwiseCopyable {
     ///
     /// - Returns: how many there were within `window`, this one included.
     mutating func add(at clock: Duration, within window: Duration) -> Int {
-        times[next] = clock
-        next = (next + 1) % Self.most
+        let now = UInt32(truncatingIfNeeded: clock.nanoseconds / 1_000_000_000 + 1)
+        let longest = UInt32(truncatingIfNeeded: window.nanoseconds / 1_000_000_000)
+        seconds[Int(next)] = now
+        next = (next + 1) % UInt8(Self.most)
         var count = 0
-        for index in 0..<Self.most {
-            if let time = times[index], clock - time <= window { count += 1 }
+        for index in 0..<Self.most where seconds[index] > 0 && now - seconds[index] <= longest {
+            count += 1
         }
         return count
     }

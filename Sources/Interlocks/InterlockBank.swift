@@ -8,8 +8,11 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     /// The same without the healing of a debounce: it leaks at a twentieth.
     private(set) var exposed: InlineArray<48, Duration> = InlineArray(repeating: .zero)
     /// Of rows that count: when their limit was passed anew, by a clock of observed time.
-    private var flicker: InlineArray<48, FlickerCount> = InlineArray(repeating: FlickerCount())
+    /// In the order of the table; those that find no room share the last.
+    private var flicker: InlineArray<8, FlickerCount> = InlineArray(repeating: FlickerCount())
     private var clock = Duration.zero
+    /// Of the row that is being judged, among those that count.
+    private var place = -1
     /// One bit for each row: it has counted the present passing of its limit.
     private var counted: UInt64 = 0
     /// Trips that stand until they are reset.
@@ -80,9 +83,11 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         warnings = .none
         isHolding = false
         clock = clock + elapsed
+        place = -1
         learnResets(rows)
         for index in 0..<rows.count {
             let row = rows[index]
+            if row.count > 0 && place < 7 { place += 1 }
             switch signals.read(row.signal) {
             case .missing:
                 unjudged.insert(InterlockSet(row.id))
@@ -209,9 +214,9 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         }
         guard counted & bit == 0 else { return false }
         counted |= bit
-        let times = flicker[index].add(at: clock, within: row.countWindow)
+        let times = flicker[place].add(at: clock, within: row.countWindow)
         guard times >= Int(row.count), !latched.contains(row.id) else { return false }
-        flicker[index] = FlickerCount()
+        flicker[place] = FlickerCount()
         present.insert(InterlockSet(row.id))
         return true
     }

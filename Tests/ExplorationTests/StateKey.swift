@@ -195,7 +195,7 @@ extension StateKey {
             (
                 "InterlockBank", unit.bank,
                 [
-                    "harm", "exposed", "flicker", "clock", "counted", "latched", "firstOut", "present",
+                    "harm", "exposed", "flicker", "clock", "place", "counted", "latched", "firstOut", "present",
                     "unjudged", "warnings", "operatorResets",
                     "stopping", "isHolding", "seen", "warned", "blocked",
                 ]
