@@ -32,12 +32,14 @@ final class ControlService: Sendable {
     private let journal: Journal
     private let modbus: ModbusDesk
     private let stop = StopFlag()
+    private let beat: Beat
     let reversionDesk = ReversionDesk()
 
     init(
         link: CycleLink, units: [String], timing: TimingSource, access: ControlAccess, journal: Journal,
-        modbus: ModbusDesk = ModbusDesk()
+        beat: Beat = Beat("control"), modbus: ModbusDesk = ModbusDesk()
     ) {
+        self.beat = beat
         self.link = link
         self.modbus = modbus
         self.units = units
@@ -111,6 +113,7 @@ final class ControlService: Sendable {
 
     func run(_ server: borrowing ControlServer) {
         while !stop.isRaised {
+            beat.turn()
             do throws(SystemError) {
                 try server.serveOne(timeout: .milliseconds(200)) { request, peer, groups in
                     self.answer(request, self.access.asker(peer, groups: groups))

@@ -38,6 +38,8 @@ struct CycleSnapshot: Sendable, BitwiseCopyable {
 /// What the cycle thread shares with the rest of the process. It never waits for any of it.
 final class CycleLink: Sendable {
     let snapshots = TripleBuffer(CycleSnapshot())
+    /// What must be on disk, for those who keep it: in the state folder, and in the runtime folder.
+    let latches = (state: TripleBuffer(LatchImage()), runtime: TripleBuffer(LatchImage()))
     let events: RingBuffer<Event>
     let commands: RingBuffer<Controller.Command>
     let timing = CycleTiming()
@@ -64,6 +66,8 @@ struct CycleThread: ~Copyable, Sendable {
     private let phasors: FixedList<TripleBufferReader<PhasorImage>>
     private let ports: FixedList<UnitPorts>
     private var snapshots: TripleBufferWriter<CycleSnapshot>
+    private var stateLatches: TripleBufferWriter<LatchImage>
+    private var runtimeLatches: TripleBufferWriter<LatchImage>
     private let link: CycleLink
 
     init(
@@ -79,6 +83,8 @@ struct CycleThread: ~Copyable, Sendable {
         self.ports = ports
         self.link = link
         snapshots = link.snapshots.writer()
+        stateLatches = link.latches.state.writer()
+        runtimeLatches = link.latches.runtime.writer()
     }
 
     mutating func run() {
@@ -168,6 +174,11 @@ struct CycleThread: ~Copyable, Sendable {
     private mutating func publish(
         _ grid: GridImage, _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision
     ) {
+        // First: what is latched is on its way to the disk before anybody can tell of it.
+        stateLatches.pending.pointee.fill(from: decision)
+        stateLatches.commit()
+        runtimeLatches.pending.pointee.fill(from: decision)
+        runtimeLatches.commit()
         link.lostEvents.add(UInt64(decision.events.lost), ordering: .relaxed)
         decision.events.forEach { link.events.push($0) }
         snapshots.pending.pointee.grid = grid

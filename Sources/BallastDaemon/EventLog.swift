@@ -59,7 +59,9 @@ struct EventLog {
         add("BALLAST_STATE_FROM", record.from)
         add("BALLAST_STATE_TO", record.to)
         add("BALLAST_CYCLE", String(record.cycle))
-        return LogRecord(priority(of: event.kind), record.text, fields: fields)
+        var line = LogRecord(priority(of: event.kind), record.text, fields: fields)
+        if case .tripped = event.kind { line.mustBeKept = true }
+        return line
     }
 
     /// Which signal's value the event tells.

@@ -92,6 +92,16 @@ struct Latches: Equatable {
             LogRecord(.warning, text, fields: [("BALLAST_EVENT", "latch_record"), ("BALLAST_UNIT", unit)]))
     }
 
+    /// The record with the site's units first, in their order.
+    func inOrder(_ units: [String]) -> LatchRecord {
+        let entries = units.map { unit in
+            record.entries.first { $0.unit == unit } ?? LatchRecord.Entry(unit: unit, trips: 0, firstOut: nil)
+        }
+        return updated(
+            entries, isStopped: record.isStopped, absences: record.absences,
+            details: record.details.filter { units.contains($0.unit) })
+    }
+
     /// The record with the units' trips as they are now; units that are not in `current` keep theirs.
     func updated(
         _ current: [LatchRecord.Entry], isStopped: Bool = false, absences: [LatchRecord.Absence] = [],

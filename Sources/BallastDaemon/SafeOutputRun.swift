@@ -23,7 +23,8 @@ public struct SafeOutputRun {
 
     private static let standardDirectory = "/var/lib/ballast"
     private let start = MonotonicTime.now()
-    private let journal = Journal(messageIDs: EventCatalog.messageIDs)
+    /// Nothing waits for it before every output is at zero.
+    private let journal = JournalThread.started(Onlookers())
     private let configuration: String
 
     /// - Parameter configuration: path of the site's file, which may be missing or wrong.
@@ -32,6 +33,7 @@ public struct SafeOutputRun {
     public func run() -> Ending {
         let config = configurationNow()
         let endings = directories(config).map { settle($0, config) }
+        defer { journal.flush(within: .seconds(2)) }
         if endings.contains(.incomplete) { return .incomplete }
         if endings.contains(.daemonAlive) { return .daemonAlive }
         return endings.contains(.done) ? .done : .nothingKnown

@@ -25,6 +25,8 @@ public struct SiteStatus: Codable, Sendable, Equatable {
     public var realtime: String
     /// Whether the latched trips as they are now stand on disk.
     public var latches_saved: Bool
+    /// Threads of the daemon that stand still, though control goes on; `nil` = none.
+    public var threads_still: [String]?
     /// Who asks for the base point: operator, agc, aggregator, schedule or default.
     public var base_point_by: String
     /// Whether an operator has taken the site out of service.

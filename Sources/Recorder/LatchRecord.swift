@@ -84,9 +84,6 @@ public struct LatchRecord: Sendable, Equatable {
     /// Without holds and details; a unit with a trip is held all the same.
     private static let formerHeading = "ballast latches 1"
     private static let stoppedLine = "site stopped"
-    /// 64 units with every trip there is, and their details.
-    private static let longest = 1 << 20
-
     /// One line for each unit and a checksum: a person can read it, a half-written one is found out.
     public var bytes: [UInt8] {
         var text = Self.heading + "\n" + (isStopped ? Self.stoppedLine + "\n" : "")
@@ -109,19 +106,10 @@ public struct LatchRecord: Sendable, Equatable {
         return Array((text + "checksum \(Self.checksum(text))\n").utf8)
     }
 
-    public static func read(_ path: String) -> Finding {
-        let bytes: [UInt8]?
-        do throws(SystemError) {
-            bytes = try DurableFile.read(path, limit: Self.longest)
-        } catch {
-            return .unreadable("\(path): \(error)")
-        }
-        guard let bytes else { return .missing }
-        guard let record = LatchRecord(bytes: bytes) else {
-            return .unreadable("\(path): not a latch record, or its checksum is wrong")
-        }
-        return .read(record)
-    }
+    /// Of each of the two slots in its file: 64 units with every trip there is, and their details.
+    public static let slotSize = 512 << 10
+
+    public static func read(_ path: String) -> Finding { LatchFile.read(path).finding }
 
     public init(
         entries: [Entry], isStopped: Bool = false, absences: [Absence] = [], details: [Detail] = []

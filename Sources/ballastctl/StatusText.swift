@@ -16,6 +16,9 @@ enum StatusText {
             "unit             mode      power kW  setpoint    SoC %  cell V min/max  cell °C min/max  allowed kW",
         ]
         for unit in status.units { lines += self.unit(unit) }
+        if let threads = status.threads_still {
+            lines.append("STANDING STILL, though control goes on: \(threads.joined(separator: ", "))")
+        }
         if !status.latches_saved { lines.append("LATCHED TRIPS ARE NOT ON DISK: see the daemon's log") }
         lines.append("")
         for link in status.links { lines.append(self.link(link)) }

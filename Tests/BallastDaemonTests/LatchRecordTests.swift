@@ -132,40 +132,6 @@ import Testing
             Self.restore(.read(gone), isSimulation: true).updated([Self.clear]).entries
                 == [Self.clear] + gone.entries)
     }
-
-    /// Waits on the condition itself; the bound is never reached where the code is right.
-    static func wait(_ condition: () -> Bool) -> Bool {
-        let bound = MonotonicTime.now() + .seconds(20)
-        while MonotonicTime.now() < bound {
-            if condition() { return true }
-            (MonotonicTime.now() + .milliseconds(5)).sleep()
-        }
-        return false
-    }
-
-    @Test func `latches that the disk refuses are tried again until it takes them`() throws {
-        var template = Array("/tmp/ballast-test-XXXXXX".utf8CString)
-        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
-        defer {
-            for name in ["latches", "latches.new", "spool"] where unlink(folder + "/" + name) != 0 {
-                rmdir(folder + "/" + name)
-            }
-            rmdir(folder)
-        }
-        let path = LatchRecord.path(in: folder)
-        #expect(mkdir(path + ".new", 0o700) == 0, "in the way of the new file")
-        let recorder = RecorderThread(directory: folder, journal: Journal())
-        let thread = try SystemThread(name: "recorder") { recorder.run() }
-        let record = LatchRecord(entries: [Self.tripped])
-        recorder.persist(record)
-        #expect(Self.wait { !recorder.areLatchesSaved })
-        #expect(LatchRecord.read(path) == .missing)
-        #expect(rmdir(path + ".new") == 0)
-        #expect(Self.wait { recorder.areLatchesSaved })
-        #expect(LatchRecord.read(path) == .read(record))
-        recorder.end()
-        thread.join()
-    }
 }
 
 @Suite struct StoppedSiteTests {

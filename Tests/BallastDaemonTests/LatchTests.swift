@@ -1,14 +1,17 @@
 import ControlSocket
 import Foundation
 import Glibc
+import Recorder
 import Testing
 
 extension BallastDaemonTests {
     @Suite struct LatchTests {
         private func latchFile(of site: RunningSite) -> String { site.scratch.path + "/state/latches" }
 
+        /// What stands on disk, as text; the file itself has two slots.
         private func text(_ path: String) -> String {
-            FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            guard case .read(let record) = LatchRecord.read(path) else { return "" }
+            return String(decoding: record.bytes, as: UTF8.self)
         }
 
         /// Whether the alarm came first; on a machine that stands still, others may have followed it.

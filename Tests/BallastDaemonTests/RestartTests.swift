@@ -47,6 +47,20 @@ import Testing
         if !isPlanned { #expect(held.record.restarts.last == Self.now, row.why) }
     }
 
+    @Test
+    func `where latches may be lost no setting starts a unit, and latches without a run record are such`() {
+        let doubted = Restart.judge(
+            Self.running(), hasLatches: true, doubt: "sick disk", resumes: true, wallSeconds: Self.now)
+        #expect(doubted.hold == .afterRestart)
+        #expect(doubted.notes.map(\.text).first?.contains("; sick disk") == true)
+        let orphaned = Restart.judge(.missing, hasLatches: true, resumes: true, wallSeconds: Self.now)
+        #expect(orphaned.hold == .afterRestart && orphaned.record.restarts == [Self.now])
+        let ended = RunRecord.Finding.read(RunRecord(isRunning: false, restarts: []))
+        let planned = Restart.judge(
+            ended, hasLatches: true, doubt: "an old proof", resumes: false, wallSeconds: Self.now)
+        #expect(planned.hold.isEmpty, "it ended in order, with all of it on disk, however long ago")
+    }
+
     @Test func `while the clock is not set every restart counts`() {
         let finding = Self.running(1_790_000_000, 1_790_000_001)
         #expect(Restart.judge(finding, resumes: true, wallSeconds: 5).hold == .repeatedRestarts)
