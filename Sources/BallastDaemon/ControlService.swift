@@ -8,14 +8,22 @@ import Synchronization
 
 /// Answers the control socket. It only asks the cycle; what came of it is read from the cycle's own events.
 final class ControlService: Sendable {
-    private struct State: Sendable {
+    struct State: Sendable {
         var status: SiteStatus?
         var trips: [TripStatus] = []
         /// Newest answers of the cycle to resets and resumes, by unit.
         var answers: [Int: Event] = [:]
+        /// Why people have asked for locks.
+        var reasons: [LockKey: String] = [:]
     }
 
-    private let state = Mutex(State())
+    struct LockKey: Hashable {
+        var unit: Int
+        var kind: UInt8
+        var userID: UInt32?
+    }
+
+    let state = Mutex(State())
     private let commands = Mutex<Void>(())
     private let link: CycleLink
     let units: [String]
@@ -57,6 +65,13 @@ final class ControlService: Sendable {
         ]
         guard let unit = event.unit, answers.contains(event.kind) else { return }
         state.withLock { $0.answers[unit] = event }
+    }
+
+    /// Why the person has asked for the lock that the event tells of, in that person's words.
+    func reason(of event: Event) -> String {
+        guard case .lockBegun(let kind) = event.kind, let unit = event.unit else { return "" }
+        let key = LockKey(unit: unit, kind: kind.rawValue, userID: event.by?.userID)
+        return state.withLock { $0.reasons[key] } ?? ""
     }
 
     /// Asks the cycle about one unit and waits for what it makes of it.
@@ -190,7 +205,7 @@ final class ControlService: Sendable {
         case .resume: return resume(request)
         case .setpoint: return setpoint(request)
         case .revoke: return revoke(request)
-        case .mode: return mode(request)
+        case .mode: return mode(request, asker)
         case .modbusWrite:
             return modbusWrite(request, asker)
         case .reversion: return reversion(request)
@@ -351,10 +366,16 @@ final class ControlService: Sendable {
         case .holdEnded:
             let isStopped = state.withLock { $0.status?.stopped } == true
             let after = isStopped ? "after 'ballastctl resume': the site is stopped" : "anew"
+            let locks = state.withLock { $0.status?.units[unit].locks } ?? []
+            if !locks.isEmpty {
+                let list = locks.map(\.text).joined(separator: "; ")
+                return ControlAnswer(done: "unit \(name): no trip holds it; it stays in \(list)")
+            }
             return ControlAnswer(done: "unit \(name): nothing holds it; it enters service \(after)")
         case .resumeRefused:
             return ControlAnswer(
-                error: "unit \(name): a trip is latched; 'ballastctl reset \(name)' comes first")
+                error: "unit \(name): a trip is latched, and 'ballastctl reset \(name)' comes first; or what"
+                    + " the unit is held for, an open door for example, still stands")
         case nil, .some: return noAnswer
         }
     }
@@ -362,8 +383,15 @@ final class ControlService: Sendable {
     private func resumeSite() -> ControlAnswer {
         let units = state.withLock { $0.status?.units } ?? []
         let tripped = units.filter { !$0.trips.isEmpty }.map(\.id)
-        let rest = tripped.isEmpty ? "" : "; tripped, and not resumed: \(tripped.joined(separator: ", "))"
-        return send(.resume, "the site may run again, and every unit that was held\(rest)")
+        let isOfRestart: Set = ["after_restart", "repeated_restarts"]
+        let held = units.filter {
+            $0.trips.isEmpty && ($0.holds.map { !isOfRestart.isSuperset(of: $0) } ?? false || $0.locks != nil)
+        }.map(\.id)
+        var rest = tripped.isEmpty ? "" : "; tripped, and not resumed: \(tripped.joined(separator: ", "))"
+        if !held.isEmpty {
+            rest += "; still out, by a hold or a lock of their own: \(held.joined(separator: ", "))"
+        }
+        return send(.resume, "the site may run again, and every unit that only a restart held\(rest)")
     }
 
     private func needsService(_ unit: String, _ asker: Asker) -> String {
@@ -388,7 +416,7 @@ extension Controller.Command {
     fileprivate var isRemotePower: Bool {
         switch self {
         case .setBasePoint(.agc, _, _), .setBasePoint(.aggregator, _, _): true
-        case .reset, .setBasePoint, .revokeBasePoint, .maintain, .endMaintenance, .override,
+        case .reset, .setBasePoint, .revokeBasePoint, .lock, .unlock, .reenter, .override,
             .setStandingPower, .narrow, .stop, .resume, .resumeUnit:
             false
         }

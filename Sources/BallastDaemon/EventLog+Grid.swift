@@ -20,7 +20,7 @@ extension EventLog {
             (record.event, record.text) = ("frequency_source", "frequency now comes from \(name)")
         case .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridGood, .gridEntered, .modeChanged,
             .tripped, .warned, .warningGone, .basePointSet, .basePointRefused, .basePointRevoked,
-            .basePointLapsed, .maintenanceBegun, .maintenanceEnded, .maintenanceRefused, .resetDone,
+            .basePointLapsed, .lockBegun, .lockEnded, .lockRefused, .overrideOfTripped, .resetDone,
             .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .overrideBegun, .overrideEnded, .overrideRefused, .contactorFault,
             .openedUnderLoad, .held, .holdEnded, .resumeRefused:

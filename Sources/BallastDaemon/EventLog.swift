@@ -48,7 +48,8 @@ struct EventLog {
         switch record.event {
         case "contactor_fault", "grid_lost", "grid_not_ready", "held": add("BALLAST_CAUSE", record.cause)
         case let name
-        where name.hasPrefix("base_point") || name.hasPrefix("override") || name == "frequency_source":
+        where name.hasPrefix("base_point") || name.hasPrefix("override") || name.hasPrefix("maintenance")
+            || name == "frequency_source":
             add("BALLAST_SOURCE", record.cause)
         case _: add("BALLAST_INTERLOCK", record.cause)
         }
@@ -116,14 +117,22 @@ struct EventLog {
         case .frequencyHandedOver, .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridLost,
             .gridNotReady, .gridGood, .gridEntered:
             describeGrid(event, &record)
-        case .maintenanceBegun, .maintenanceEnded, .maintenanceRefused, .resetDone, .resetRefused,
-            .resetNeedsService, .stoppedWithPower, .openedUnderLoad, .frequencyLost, .frequencyBack,
+        case .resetDone, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
+            .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .holdEnded, .resumeRefused:
             (record.event, record.text) = plain(event.kind)
-        case .overrideBegun(let kind): overridden("override", "is set", kind, event, &record)
-        case .overrideEnded(let kind): overridden("override_end", "has ended", kind, event, &record)
-        case .overrideRefused(let kind):
-            overridden("override_refused", "is refused: its time is out of range", kind, event, &record)
+        case .overrideBegun: overridden("override", "is set", event, &record)
+        case .overrideEnded: overridden("override_end", "has ended", event, &record)
+        case .overrideRefused:
+            overridden("override_refused", "is refused: its time is out of range", event, &record)
+        case .overrideOfTripped:
+            overridden("override_refused", "is refused: the unit is tripped", event, &record)
+        case .lockBegun(let kind): locked("", "is set", kind, event, &record)
+        case .lockEnded(let kind): locked("_end", "has ended", kind, event, &record)
+        case .lockRefused(let kind):
+            locked(
+                "_refused", "is refused: its time is out of range, or six persons have locked the unit", kind,
+                event, &record)
         }
     }
 
@@ -137,22 +146,34 @@ struct EventLog {
         record.text = "base point of \(source.name) \(what)\(power)"
     }
 
-    private func overridden(
-        _ name: String, _ what: String, _ kind: UnitOverride.Kind, _ event: Event,
-        _ record: inout EventRecord
-    ) {
+    private func overridden(_ name: String, _ what: String, _ event: Event, _ record: inout EventRecord) {
         record.event = name
+        record.cause = "power"
+        let shown = event.value.map { " (\($0 / 1_000) kW)" } ?? ""
+        record.text = "an operator's power for this unit \(what)\(shown)"
+    }
+
+    /// Maintenance has events of its own; the other locks are told as what an operator sets in place of
+    /// automatic service.
+    private func locked(
+        _ what: String, _ done: String, _ kind: UnitLock.Kind, _ event: Event, _ record: inout EventRecord
+    ) {
+        record.event = (kind == .maintenance ? "maintenance" : "override") + what
         record.cause = "\(kind.name)"
-        let value = event.value.map { kind == .power ? "\($0 / 1_000) kW" : "for \($0) s" }
-        let shown = value.map { " (\($0))" } ?? ""
-        record.text = "an operator's \(kind.name) for this unit \(what)\(shown)"
+        let time = event.value.map { " (for \($0) s)" } ?? ""
+        let person = event.by.map { " of \($0.text)" } ?? ""
+        record.text = "\(kind.name)\(person) \(done)\(time)"
     }
 
     func plain(_ kind: Event.Kind) -> (event: String, text: String) {
         switch kind {
         case .resetDone: ("reset", "trips reset; the unit is held until it is resumed")
         case .holdEnded: ("hold_end", "nothing holds the unit any more; it enters service anew")
-        case .resumeRefused: ("resume_refused", "resume refused: a trip is latched, and is reset first")
+        case .resumeRefused:
+            (
+                "resume_refused",
+                "resume refused: a trip is latched and is reset first, or what the unit is held for still stands"
+            )
         case .resetRefused: ("reset_refused", "reset refused: the cause of a trip is still present")
         case .resetNeedsService:
             ("reset_needs_service", "reset refused: what is still latched needs the role service")
@@ -160,10 +181,6 @@ struct EventLog {
             ("stopped_with_power", "stopped by its time alone: the inverter is not seen to be at zero power")
         case .openedUnderLoad:
             ("opened_under_load", "contactors opened by their bound alone: current is not seen to have ended")
-        case .maintenanceBegun:
-            ("maintenance", "taken for maintenance: zero power, then contactors open")
-        case .maintenanceEnded: ("maintenance_end", "maintenance has ended")
-        case .maintenanceRefused: ("maintenance_refused", "maintenance refused: its time is out of range")
         case .frequencyLost: ("frequency_lost", "no fresh frequency; droop is held, then ramps to zero")
         case .frequencyBack: ("frequency_back", "frequency is measured again")
         case .frequencyDisputed:
@@ -177,7 +194,8 @@ struct EventLog {
         case .resumed: ("resume", "site may run again")
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
-            .frequencyHandedOver, .gridLost, .gridNotReady, .contactorFault, .held:
+            .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost,
+            .gridNotReady, .contactorFault, .held:
             ("", "")
         }
     }
@@ -186,11 +204,12 @@ struct EventLog {
         switch kind {
         case .tripped, .gridLost, .contactorFault: .critical
         case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
-            .basePointRefused, .basePointLapsed, .maintenanceRefused, .overrideRefused, .frequencyDisputed,
+            .basePointRefused, .basePointLapsed, .lockRefused, .overrideRefused, .overrideOfTripped,
+            .frequencyDisputed,
             .frequencyMissing, .gridNotReady, .held, .resumeRefused:
             .warning
         case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,
-            .basePointSet, .basePointRevoked, .maintenanceBegun, .maintenanceEnded, .overrideBegun,
+            .basePointSet, .basePointRevoked, .lockBegun, .lockEnded, .overrideBegun,
             .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered, .holdEnded:
             .notice
         }

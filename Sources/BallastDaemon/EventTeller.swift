@@ -31,10 +31,12 @@ struct EventTeller {
     }
 
     /// Notes an event of the cycle.
-    mutating func saw(_ event: Event, wallMilliseconds: Int64) {
+    ///
+    /// - Parameter reason: in the words of the person whose lock it is.
+    mutating func saw(_ event: Event, reason: String = "", wallMilliseconds: Int64) {
         let at = WallClock.text(milliseconds: wallMilliseconds)
         trips.saw(event, at: at)
-        absences.saw(event, wallSeconds: wallMilliseconds / 1_000)
+        absences.saw(event, reason: reason, wallSeconds: wallMilliseconds / 1_000)
         if event.kind == .stopRequested && !isEnding { isStopped = true }
         if event.kind == .resumed { isStopped = false }
         untold.append(Untold(event: event, at: at))

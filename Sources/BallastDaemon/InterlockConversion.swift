@@ -29,6 +29,11 @@ extension InterlockRow {
             while: Condition(rule.condition), for: rule.debounce, action: Action(rule.action),
             reset: Reset(rule.reset), processSafetyTime: rule.processSafetyTime,
             presence: Presence(rule.presence), hysteresis: rule.hysteresis)
+        guard rule.latches else { return }
+        exposure = rule.exposure
+        guard let count = rule.count else { return }
+        self.count = UInt8(count.times)
+        countWindow = count.window
     }
 }
 
@@ -82,6 +87,7 @@ extension InterlockRow.Action {
     fileprivate init(_ action: InterlockRule.Action) {
         switch action {
         case .stop: self = .stop
+        case .hold: self = .hold
         case .trip: self = .trip
         case .emergencyStop: self = .emergencyStop
         }

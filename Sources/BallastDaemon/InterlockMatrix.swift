@@ -92,6 +92,11 @@ extension InterlockMatrix {
         lines += notInForce.map { "  NOT IN FORCE here, though shipped: \($0)" }
         lines += [
             "  * mandatory in production. A missing or stale signal closes the row's direction; what is not wired is not judged.",
+            "  what flickers: the time beyond a trip limit is summed too and trips at exposure_ms (ten times 'for ms'), leaking at",
+            "  a twentieth; "
+                + rows.compactMap { row in
+                    row.rule.count.map { "\(row.rule.id) \($0.times)" + " in \(Int($0.window.seconds)) s" }
+                }.joined(separator: ", "),
             "time to safe in ms: worst case from evidence on the wire to zero power; limit: half of the process safety time",
         ]
         for unit in site.config.units {

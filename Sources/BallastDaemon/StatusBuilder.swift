@@ -63,7 +63,13 @@ struct StatusBuilder {
         func value<Unit: Quantity>(_ reading: Reading<Unit>) -> Double? {
             reading.fresh(at: now, within: limit).map { rounded($0.value) }
         }
-        return UnitStatus(
+        let missing = [decision.missingBattery, decision.missingInverter].compactMap { $0 }.map { missing in
+            MissingStatus(
+                device: "\(missing.device.name)", reading: missing.isSilent ? nil : "\(missing.name.name)",
+                fault: Names.text(missing.fault), for_s: missing.lasting.map { rounded($0.seconds) },
+                heard_s: missing.heard.map { rounded($0.seconds) }, text: Names.text(missing))
+        }
+        var status = UnitStatus(
             id: config.units[index].id, mode: "\(decision.mode.kind.name)",
             rating_kw: kilowatts(settings[index].rating), asked_kw: kilowatts(decision.requested),
             limited_by: Names.text(decision.limitedBy),
@@ -87,6 +93,8 @@ struct StatusBuilder {
                 ?? battery.contactors.fresh(at: now, within: limit).map {
                     $0 > .zero ? "battery_closed" : "battery_open"
                 }, holds: decision.hold.isEmpty ? nil : Names.list(decision.hold))
+        status.missing = missing.isEmpty ? nil : missing
+        return status
     }
 
     /// Unreadable after three polls, as for the cycle.

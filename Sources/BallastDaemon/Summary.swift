@@ -38,6 +38,7 @@ extension Daemon {
         if let refusal = book.remoteRefusal { lines.append("  remote power    \(refusal)") }
         lines += config.units.flatMap { unit in
             ["  unit \(unit.id): \(text(unit))", "    reversion     \(book.text(unit))"]
+                + SilenceSummary.lines(of: config, unit)
                 + wires(of: unit, watchdog: book.watchdogText(unit))
         }
         lines += config.busLoads.map { "  modbus \($0.endpoint.name): \(text($0))" }

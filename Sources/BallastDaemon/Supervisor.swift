@@ -121,9 +121,10 @@ struct Supervisor: ~Copyable {
     ///
     /// - Returns: `false` where a second signal came.
     private mutating func rampDown(until limit: MonotonicTime, _ signals: SignalInbox) -> Bool {
-        for index in site.unitSettings.indices {
+        for index in site.unitSettings.indices
+        where snapshots.latest.pointee.decision.units[index].mode.kind != .tripped {
             _ = control.command(
-                .override(unit: index, .power(.zero), for: site.siteSettings.stopBound + .seconds(1)))
+                .override(unit: index, .zero, for: site.siteSettings.stopBound + .seconds(1)))
         }
         let begun = snapshots.latest.pointee.decision.cycle
         while MonotonicTime.now() < limit {
@@ -218,7 +219,7 @@ struct Supervisor: ~Copyable {
     private func reenter() {
         for index in site.unitSettings.indices {
             _ = control.command(
-                .override(unit: index, .standby, for: max(.seconds(10), site.siteSettings.enterService)))
+                .reenter(unit: index, for: max(.seconds(10), site.siteSettings.enterService)))
         }
     }
 
@@ -255,7 +256,7 @@ struct Supervisor: ~Copyable {
         let wall = WallClock.nowMilliseconds()
         while let event = site.cycleLink.events.pop() {
             control.saw(event)
-            told.saw(event, wallMilliseconds: wall)
+            told.saw(event, reason: control.reason(of: event), wallMilliseconds: wall)
         }
         let lost = site.cycleLink.events.lost + site.cycleLink.lostEvents.load(ordering: .relaxed)
         if lost != lostBefore {
@@ -321,6 +322,7 @@ struct Supervisor: ~Copyable {
         let still = onlookers.namesStanding
         status.threads_still = still.isEmpty ? nil : still
         for index in status.units.indices {
+            status.units[index].locks = told.absences.status(of: status.units[index].id)
             status.units[index].reversion = reversion.text(index, of: site)
             status.units[index].output_watchdog = reversion.watchdogText(index, of: site)
         }

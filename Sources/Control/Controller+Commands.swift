@@ -12,21 +12,24 @@ extension Controller {
         /// Asks for a power, for a time to live of at most `BasePoint.longestLease`.
         case setBasePoint(BasePointSource, Watts, for: Duration)
         case revokeBasePoint(BasePointSource)
-        /// Takes a unit to zero power with open contactors, for at most `BasePoint.longestLease`. It is
-        /// never past an interlock: a trip stays a trip, and ends it. When the time is over the unit is held.
-        case maintain(unit: Int, for: Duration)
-        /// Gives a unit back before the time is over: it enters service anew.
-        case endMaintenance(unit: Int)
-        /// Sets what an operator wants of one unit, for at most `BasePoint.longestLease`; `nil` ends it. The
-        /// unit's next trip ends it too.
-        case override(unit: Int, UnitOverride, for: Duration?)
+        /// Keeps a unit out of service, for at most `BasePoint.longestLease`; a hold may be without an end.
+        /// It is never past an interlock, and outlasts a trip. When the time is over the unit is held.
+        case lock(unit: Int, UnitLock.Kind, for: Duration?, by: Person = .unknown)
+        /// Ends every lock of one person on a unit, and nobody else's: without another it enters service anew.
+        case unlock(unit: Int, of: Person = .unknown)
+        /// Takes a unit through standby and the time to enter service: what was seen of it is too old.
+        case reenter(unit: Int, for: Duration)
+        /// Asks for a power of one unit alone, for at most `BasePoint.longestLease`; `nil` ends it. The unit's
+        /// next trip ends it too, and of a tripped one it is refused.
+        case override(unit: Int, Watts, for: Duration?)
         /// The power without any other request, from now on.
         case setStandingPower(Watts)
         /// Limits of the site at its meter; only what is narrower than before counts.
         case narrow(SiteLimits)
         /// Takes every unit out of service.
         case stop
-        /// Lets units run again: ends the stop, and every unit's hold but of those with a latched trip.
+        /// Ends the stop, and the hold of every unit that only a restart holds. What a person or a trip
+        /// holds ends by its unit's name alone.
         case resume
         /// Ends one unit's hold, unless a trip is latched. A stop of the site stays.
         case resumeUnit(Int)
@@ -47,20 +50,24 @@ extension Controller {
         case .revokeBasePoint(let source):
             guard basePoint.revoke(source, at: now) else { return }
             tell(.basePointRevoked(source), at: now, in: &decision)
-        case .maintain(let index, let time):
+        case .lock(let index, let kind, let time, let person):
             guard isUnit(index) else { return }
-            let isGranted = time > .zero && time <= BasePoint.longestLease
-            if isGranted { units[index].maintain(until: now + time) }
-            tell(
-                isGranted ? .maintenanceBegun : .maintenanceRefused, time.seconds, unit: index, at: now,
-                in: &decision)
-        case .endMaintenance(let index):
-            guard isUnit(index), units[index].isMaintained else { return }
-            units[index].maintain(until: nil)
-            tell(.maintenanceEnded, unit: index, at: now, in: &decision)
-        case .override(let index, let wish, let time):
+            lock(index, kind, time, person, at: now, in: &decision)
+        case .unlock(let index, let person):
             guard isUnit(index) else { return }
-            override(index, wish, time, at: now, in: &decision)
+            while let lock = units[index].locks.remove(of: person) {
+                tell(.lockEnded(lock.kind), unit: index, by: person, at: now, in: &decision)
+            }
+        case .reenter(let index, let time):
+            guard isUnit(index) else { return }
+            units[index].reenter(until: now + time)
+        case .override(let index, let power, let time):
+            guard isUnit(index) else { return }
+            let isTripped = !units[index].bank.latched.isEmpty
+            guard let kind = overrides[index].handle(power, for: time, isTripped: isTripped, at: now) else {
+                return
+            }
+            tell(kind, time == nil ? nil : power.value, unit: index, at: now, in: &decision)
         case .setStandingPower(let power): basePoint.setStanding(power)
         case .narrow(let limits): settings.limits.narrow(to: limits)
         case .stop:
@@ -70,7 +77,11 @@ extension Controller {
             isStopWanted = false
             tell(.resumed, at: now, in: &decision)
             for index in 0..<unitCount where !units[index].hold.isEmpty {
-                release(index, at: now, in: &decision)
+                if units[index].hold.isOfNobody || !units[index].bank.latched.isEmpty {
+                    release(index, at: now, in: &decision)
+                } else {
+                    tell(.held(units[index].hold), unit: index, at: now, in: &decision)
+                }
             }
         case .resumeUnit(let index):
             guard isUnit(index) else { return }
@@ -78,15 +89,17 @@ extension Controller {
         }
     }
 
-    private mutating func override(
-        _ index: Int, _ wish: UnitOverride, _ time: Duration?, at now: MonotonicTime,
+    private mutating func lock(
+        _ index: Int, _ kind: UnitLock.Kind, _ time: Duration?, _ person: Person, at now: MonotonicTime,
         in decision: inout Decision
     ) {
-        let isRunning = units[index].mode.isRunning
-        guard let kind = overrides[index].handle(wish, for: time, isRunning: isRunning, at: now) else {
-            return
-        }
-        tell(kind, time.map { wish.power?.value ?? $0.seconds }, unit: index, at: now, in: &decision)
+        let isInRange = time.map { $0 > .zero && $0 <= BasePoint.longestLease } ?? (kind == .hold)
+        let lock = UnitLock(kind: kind, person: person, end: time.map { now + $0 })
+        let isGranted = isInRange && units[index].locks.set(lock)
+        tell(
+            isGranted ? .lockBegun(kind) : .lockRefused(kind), time?.seconds, unit: index, by: person,
+            at: now,
+            in: &decision)
     }
 
     private mutating func release(_ index: Int, at now: MonotonicTime, in decision: inout Decision) {
@@ -97,10 +110,11 @@ extension Controller {
     private func isUnit(_ index: Int) -> Bool { index >= 0 && index < unitCount }
 
     private func tell(
-        _ kind: Event.Kind, _ value: Double? = nil, unit: Int? = nil, at now: MonotonicTime,
-        in decision: inout Decision
+        _ kind: Event.Kind, _ value: Double? = nil, unit: Int? = nil, by person: Person? = nil,
+        at now: MonotonicTime, in decision: inout Decision
     ) {
-        decision.events.append(Event(unit: unit, kind: kind, value: value, cycle: cycle, at: now))
+        decision.events.append(
+            Event(unit: unit, kind: kind, value: value, cycle: cycle, at: now, by: person))
     }
 
     private static func kind(of outcome: InterlockBank.ResetOutcome) -> Event.Kind {

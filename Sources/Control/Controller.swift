@@ -14,7 +14,7 @@ public struct Controller: Sendable, BitwiseCopyable {
     var units: InlineArray<64, UnitController>
     private var shares: InlineArray<64, UnitShare>
     private var sharing: PowerSharing
-    var overrides: InlineArray<64, UnitOverrides>
+    var overrides: InlineArray<64, UnitOverride>
     private var responder: FrequencyResponder
     private var ramp: RampLimiter
     private var preEvent = PreEventPower()
@@ -44,7 +44,7 @@ public struct Controller: Sendable, BitwiseCopyable {
             ))
         shares = InlineArray(repeating: UnitShare(window: .closed(.mode)))
         sharing = PowerSharing(settings.sharing)
-        overrides = InlineArray(repeating: UnitOverrides(ramp: settings.ramp))
+        overrides = InlineArray(repeating: UnitOverride(ramp: settings.ramp))
         responder = FrequencyResponder(
             curve: settings.droop, dynamics: settings.service.dynamics, hold: settings.frequencyHold,
             ramp: settings.ramp)
@@ -123,7 +123,7 @@ public struct Controller: Sendable, BitwiseCopyable {
         }
         for index in 0..<unitCount
         where units[index].mode.state == .tripped && tripped & (1 << UInt64(index)) == 0 {
-            revokeOverrides(of: index, now, &decision)
+            revokeOverride(of: index, now, &decision)
         }
     }
 
@@ -132,8 +132,7 @@ public struct Controller: Sendable, BitwiseCopyable {
     {
         UnitController.Input(
             index: index, cycle: cycle, now: now, elapsed: elapsed,
-            isStopWanted: isStopWanted || overrides[index].isStandby,
-            stopBound: settings.stopBound)
+            isStopWanted: isStopWanted, stopBound: settings.stopBound)
     }
 
     /// Base point and frequency response. The slope stands on the nameplate of the whole site, also when
@@ -248,31 +247,14 @@ public struct Controller: Sendable, BitwiseCopyable {
     }
 
     private mutating func endOverrides(_ now: MonotonicTime, _ decision: inout Decision) {
-        for index in 0..<unitCount {
-            if overrides[index].tick(.power, at: now) { tellEnd(of: .power, index, now, &decision) }
-            if overrides[index].tick(.standby, at: now) {
-                tellEnd(of: .standby, index, now, &decision)
-                guard !overrides[index].returnsToService else { continue }
-                units[index].holdAfterOverride()
-                tell(.held(.afterOverride), index, now, &decision)
-            }
+        for index in 0..<unitCount where overrides[index].tick(at: now) {
+            tell(.overrideEnded, index, now, &decision)
         }
     }
 
     /// What was wanted of a unit before its trip is no longer wanted after it.
-    private mutating func revokeOverrides(of unit: Int, _ now: MonotonicTime, _ decision: inout Decision) {
-        if overrides[unit].handle(.power(.zero), for: nil, at: now) != nil {
-            tellEnd(of: .power, unit, now, &decision)
-        }
-        if overrides[unit].handle(.standby, for: nil, at: now) != nil {
-            tellEnd(of: .standby, unit, now, &decision)
-        }
-    }
-
-    private func tellEnd(
-        of override: UnitOverride.Kind, _ unit: Int, _ now: MonotonicTime, _ decision: inout Decision
-    ) {
-        tell(.overrideEnded(override), unit, now, &decision)
+    private mutating func revokeOverride(of unit: Int, _ now: MonotonicTime, _ decision: inout Decision) {
+        if overrides[unit].revoke(at: now) { tell(.overrideEnded, unit, now, &decision) }
     }
 
     private func tell(

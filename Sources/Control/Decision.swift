@@ -31,6 +31,9 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     /// What keeps the unit from starting by itself; it shows once no trip is latched.
     public var hold: UnitHold = .none
     public var warnings: InterlockSet = .none
+    /// Why a device does not count as heard; `nil` while it does.
+    public var missingBattery: MissingReading?
+    public var missingInverter: MissingReading?
 
     public init() {}
 }
@@ -75,21 +78,25 @@ public struct Event: Sendable, BitwiseCopyable {
         case basePointRefused(BasePointSource)
         case basePointRevoked(BasePointSource)
         case basePointLapsed(BasePointSource)
-        case maintenanceBegun
-        case maintenanceEnded
-        case maintenanceRefused
-        case overrideBegun(UnitOverride.Kind)
-        /// By its time or by an operator.
-        case overrideEnded(UnitOverride.Kind)
+        case lockBegun(UnitLock.Kind)
+        /// By its time, by its person or by somebody who has named that person.
+        case lockEnded(UnitLock.Kind)
+        /// Its time is out of range, or too many persons have locked the unit.
+        case lockRefused(UnitLock.Kind)
+        case overrideBegun
+        /// By its time, by an operator or by a trip.
+        case overrideEnded
         /// Its time is out of range.
-        case overrideRefused(UnitOverride.Kind)
+        case overrideRefused
+        /// The unit is tripped: what is asked for now must not act after a reset.
+        case overrideOfTripped
         case stopRequested
         case resumed
         /// The unit starts only when somebody resumes it.
         case held(UnitHold)
         /// Nothing holds the unit any more: it enters service anew.
         case holdEnded
-        /// A trip is latched: it is reset first.
+        /// A trip is latched and is reset first, or what a row holds the unit for still stands.
         case resumeRefused
     }
 
@@ -97,15 +104,21 @@ public struct Event: Sendable, BitwiseCopyable {
     public var unit: Int?
     public var kind: Kind
     /// The signal's value and the limit it passed as an operator reads them (`UnitSignals.Shown`); the power
-    /// asked for; of maintenance and standby the time in s. `nil` where there is none.
+    /// asked for; of a lock the time in s. `nil` where there is none.
     public var value: Double?
     public var limit: Double?
     public var cycle: UInt64
     public var at: MonotonicTime
+    /// Of a lost device: silent, or what of it is missing.
+    public var missing: MissingReading?
+    /// Whose lock it is.
+    public var by: Person?
 
     public init(
-        unit: Int?, kind: Kind, value: Double? = nil, limit: Double? = nil, cycle: UInt64, at: MonotonicTime
+        unit: Int?, kind: Kind, value: Double? = nil, limit: Double? = nil, cycle: UInt64, at: MonotonicTime,
+        by: Person? = nil
     ) {
+        self.by = by
         self.unit = unit
         self.kind = kind
         self.value = value

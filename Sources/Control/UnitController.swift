@@ -14,14 +14,19 @@ struct UnitController: Sendable, BitwiseCopyable {
     private(set) var batterySilentFor: Duration?
     private(set) var inverterSilentFor: Duration?
     private(set) var inputsSilentFor: Duration?
+    /// Why the device does not count as heard; `nil` while it does.
+    private(set) var missingBattery: MissingReading?
+    private(set) var missingInverter: MissingReading?
     /// What the battery says in this cycle.
     private var seen: SeenBattery?
     private(set) var reported: InterlockSet = .none
-    /// People work on the unit until then; `nil` while nobody does.
-    private(set) var maintainedUntil: MonotonicTime?
+    /// Who keeps the unit out of service.
+    var locks = UnitLocks()
     private(set) var hold = UnitHold.none
     private var actuation: ActuationWatch
     private var thermal: ThermalWatch
+    private var chargeLimit = WideningLimit()
+    private var dischargeLimit = WideningLimit()
     private var frozen: FrozenWatch
     private(set) var contactors: ContactorControl
     private(set) var reportedFault: ContactorSequence.Fault?
@@ -60,27 +65,27 @@ struct UnitController: Sendable, BitwiseCopyable {
         return outcome
     }
 
-    /// Ends the hold; nothing happens while a trip is latched.
+    /// Ends the hold; nothing happens while a trip is latched, or while what a row holds the unit for stands.
+    /// Locks are their persons' and stay.
     ///
-    /// - Returns: whether nothing holds the unit now.
+    /// - Returns: whether nothing but a lock keeps the unit out now.
     mutating func release() -> Bool {
-        guard bank.latched.isEmpty else { return false }
+        guard bank.latched.isEmpty, !bank.isHolding else { return false }
         hold = .none
         return true
     }
-
-    /// The time is over for which somebody had taken the unit.
-    mutating func holdAfterOverride() { hold.insert(.afterOverride) }
 
     /// From its trip on a unit starts only when a person resumes it.
     private mutating func holdWhileTripped() {
         if !bank.latched.isEmpty { hold.insert(.afterReset) }
     }
 
-    /// Takes the unit for maintenance until `end`, or gives it back.
-    mutating func maintain(until end: MonotonicTime?) { maintainedUntil = end }
-
-    var isMaintained: Bool { maintainedUntil != nil }
+    /// Nothing seen so far counts: standby until `end`, and the time to enter service after it. Whoever has
+    /// locked the unit keeps it.
+    mutating func reenter(until end: MonotonicTime) {
+        _ = locks.set(
+            UnitLock(kind: .standby, person: .program, end: end, returnsToService: mode.isRunning))
+    }
 
     /// Tells what was asked of the inverter in the end.
     mutating func record(_ setpoint: Watts, at now: MonotonicTime) { actuation.record(setpoint, at: now) }
@@ -95,14 +100,17 @@ struct UnitController: Sendable, BitwiseCopyable {
         let signals = qualify(image, at: input.now, after: input.elapsed)
         let verdict = bank.evaluate(rows, of: signals, after: input.elapsed)
         report(verdict, rows, signals, input, &events)
-        endMaintenance(input, &events)
+        endLocks(input, &events)
+        if bank.isHolding && !hold.contains(.afterInterlock) {
+            hold.insert(.afterInterlock)
+            add(.held(.afterInterlock), input, &events)
+        }
         let before = mode.state
         mode.handle(event(of: signals, input), at: input.now)
         connect(input, &events)
         reportMode(from: before, input, &events)
-        endTripped(from: before, input, &events)
         reportStop(from: before, signals, input, &events)
-        decision.window = window(signals, verdict)
+        decision.window = window(signals, verdict, after: input.elapsed)
         decision.warnings = bank.warnings
         conclude(&decision)
         return verdict.emergency
@@ -120,7 +128,6 @@ struct UnitController: Sendable, BitwiseCopyable {
         mode.handle(.trip, at: input.now)
         contactors.step(isClosingWanted: false, at: input.now)
         reportMode(from: before, input, &events)
-        endTripped(from: before, input, &events)
         decision.window = closedWindow
         conclude(&decision)
     }
@@ -130,6 +137,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         decision.mode = mode.state
         decision.isContactorPermitted = permitsContactors
         decision.hold = hold
+        decision.missingBattery = missingBattery
+        decision.missingInverter = missingInverter
         decision.closesMainContactor = contactors.output.closesMain
         decision.closesPrechargeContactor = contactors.output.closesPrecharge
         decision.contactors = contactors.isDriven ? contactors.sequence.state : nil
@@ -139,7 +148,12 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// Contactors may be closed. What a held unit has closed stays so only until its power has ended.
-    private var permitsContactors: Bool { mode.permitsContactors && (hold.isEmpty || mode.connects) }
+    private var permitsContactors: Bool {
+        mode.permitsContactors && ((hold.isEmpty && !locks.isHeld) || mode.connects)
+    }
+
+    /// The unit alone shall not run.
+    private var isKeptOut: Bool { !hold.isEmpty || locks.isStandby || locks.isHeld }
 
     /// The contactors follow the mode; a fault of theirs trips, and closed ones let the unit run, in the same
     /// cycle.
@@ -196,6 +210,7 @@ struct UnitController: Sendable, BitwiseCopyable {
             && image.inverter.state.fault(at: now, within: budget.inverter) == nil
         batterySilentFor = isBatteryFresh ? .zero : batterySilentFor.map { $0 + elapsed }
         inverterSilentFor = isInverterFresh ? .zero : inverterSilentFor.map { $0 + elapsed }
+        learnMissing(image, isBatteryFresh: isBatteryFresh, isInverterFresh: isInverterFresh, at: now)
         let areInputsFresh = Self.areFresh(image.inputs, settings.inputs, at: now, within: budget.inputs)
         inputsSilentFor = areInputsFresh ? .zero : inputsSilentFor.map { $0 + elapsed }
         contactors.look(image, at: now, within: budget, areInputsFresh: areInputsFresh)
@@ -207,6 +222,27 @@ struct UnitController: Sendable, BitwiseCopyable {
             currentFloor: settings.currentFloor, rating: settings.rating, history: history(image, at: now))
         signals.hasBatteryAlarms = settings.hasBatteryAlarms
         return signals
+    }
+
+    /// Silent, refused or never said: what people are told must be true.
+    private mutating func learnMissing(
+        _ image: UnitImage, isBatteryFresh: Bool, isInverterFresh: Bool, at now: MonotonicTime
+    ) {
+        missingBattery = nil
+        missingInverter = nil
+        if !isBatteryFresh {
+            let search = MissingReading.Search(
+                .battery, at: now, within: settings.budget.battery, lasting: batterySilentFor)
+            missingBattery = SeenBattery.missing(
+                image.battery, hasAlarms: settings.hasBatteryAlarms, search)
+        }
+        if !isInverterFresh {
+            var search = MissingReading.Search(
+                .inverter, at: now, within: settings.budget.inverter, lasting: inverterSilentFor)
+            search.look(image.inverter.activePower, .activePower)
+            search.look(image.inverter.state, .state)
+            missingInverter = search.result
+        }
     }
 
     /// Whether every input that is wired can be read.
@@ -268,13 +304,13 @@ struct UnitController: Sendable, BitwiseCopyable {
         if !bank.latched.isEmpty { return .trip }
         let isSeen =
             signals.batterySilence == 0 && signals.inverterSilence == 0 && signals.inputsSilence == 0
-        if isMaintained {
+        if locks.isMaintained {
             // A unit at power that falls silent goes offline first: its contactors do not wait for a reading.
             if !isSeen && (mode.isRunning || mode.state.kind == .stopping) { return .unseen }
             return hasStopped(signals, input) ? .maintain : .stop
         }
         guard isSeen else { return .unseen }
-        guard input.isStopWanted || !hold.isEmpty else { return .ready }
+        guard input.isStopWanted || isKeptOut else { return .ready }
         return hasStopped(signals, input) ? .stopped : .stop
     }
 
@@ -284,21 +320,17 @@ struct UnitController: Sendable, BitwiseCopyable {
         return isAtZero(signals)
     }
 
-    private mutating func endMaintenance(_ input: Input, _ events: inout EventList) {
-        guard let end = maintainedUntil, input.now >= end else { return }
-        maintainedUntil = nil
-        add(.maintenanceEnded, input, &events)
-        holdAfterOverride()
-        add(.held(.afterOverride), input, &events)
-    }
-
-    /// Nobody maintains a unit past its trip.
-    private mutating func endTripped(
-        from before: UnitMode.State, _ input: Input, _ events: inout EventList
-    ) {
-        guard mode.state == .tripped, before != .tripped, isMaintained else { return }
-        maintainedUntil = nil
-        add(.maintenanceEnded, input, &events)
+    /// An end by time starts nothing: a person may still stand at the unit.
+    private mutating func endLocks(_ input: Input, _ events: inout EventList) {
+        while let lock = locks.removeEnded(at: input.now) {
+            events.append(
+                Event(
+                    unit: input.index, kind: .lockEnded(lock.kind), cycle: input.cycle, at: input.now,
+                    by: lock.person))
+            guard !lock.returnsToService else { continue }
+            hold.insert(.afterOverride)
+            add(.held(.afterOverride), input, &events)
+        }
     }
 
     /// Less than 2 % of the rating, measured.
@@ -316,7 +348,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     ) {
         let hasStopped =
             mode.state.kind == .maintenance
-            || (mode.state.kind == .standby && (input.isStopWanted || !hold.isEmpty))
+            || (mode.state.kind == .standby && (input.isStopWanted || isKeptOut))
         guard before.kind == .stopping, hasStopped, !isAtZero(signals) else { return }
         events.append(
             Event(
@@ -331,13 +363,25 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// What may be asked of the unit now. Starts at the rating; every line only narrows.
-    private func window(_ signals: UnitSignals, _ verdict: InterlockBank.Verdict) -> PermitWindow {
-        guard mode.isRunning, contactors.output.isPermitted, let seen else { return closedWindow }
+    private mutating func window(
+        _ signals: UnitSignals, _ verdict: InterlockBank.Verdict, after elapsed: Duration
+    ) -> PermitWindow {
+        guard mode.isRunning, contactors.output.isPermitted, let seen else {
+            chargeLimit.forget()
+            dischargeLimit.forget()
+            return closedWindow
+        }
         var window = PermitWindow.rating(settings.rating)
         window.limitCharge(to: settings.rating * verdict.charge.share, verdict.charge.cause)
         window.limitDischarge(to: settings.rating * verdict.discharge.share, verdict.discharge.cause)
-        window.limitCharge(to: seen.packVoltage * seen.chargeCurrentLimit, .batteryCurrentLimit)
-        window.limitDischarge(to: seen.packVoltage * seen.dischargeCurrentLimit, .batteryCurrentLimit)
+        let (charge, discharge) = (
+            seen.packVoltage * seen.chargeCurrentLimit, seen.packVoltage * seen.dischargeCurrentLimit
+        )
+        window.limitCharge(
+            to: chargeLimit.follow(charge, rating: settings.rating, after: elapsed), .batteryCurrentLimit)
+        window.limitDischarge(
+            to: dischargeLimit.follow(discharge, rating: settings.rating, after: elapsed),
+            .batteryCurrentLimit)
         limitStateOfCharge(seen.stateOfCharge, &window)
         limitPermissions(signals, &window)
         return window
@@ -373,10 +417,11 @@ struct UnitController: Sendable, BitwiseCopyable {
             guard isWarned != reported.contains(row.id) || verdict.tripped.contains(row.id) else { continue }
             func add(_ kind: Event.Kind, limit: Double?) {
                 let shown = signals.shown(row.signal, limit: limit)
-                events.append(
-                    Event(
-                        unit: input.index, kind: kind, value: shown.value, limit: shown.limit,
-                        cycle: input.cycle, at: input.now))
+                var event = Event(
+                    unit: input.index, kind: kind, value: shown.value, limit: shown.limit,
+                    cycle: input.cycle, at: input.now)
+                tellMissing(row.signal, in: &event)
+                events.append(event)
             }
             if verdict.tripped.contains(row.id) { add(.tripped(row.id), limit: row.trip) }
             if isWarned != reported.contains(row.id) {
@@ -384,6 +429,20 @@ struct UnitController: Sendable, BitwiseCopyable {
             }
         }
         reported = bank.warnings
+    }
+
+    /// The silence that judges counts one budget more than what is refused has lasted.
+    private func tellMissing(_ signal: Signal, in event: inout Event) {
+        let (missing, budget): (MissingReading?, Duration)
+        switch signal {
+        case .batterySilence: (missing, budget) = (missingBattery, settings.budget.battery)
+        case .inverterSilence: (missing, budget) = (missingInverter, settings.budget.inverter)
+        case _: return
+        }
+        guard let missing else { return }
+        event.missing = missing
+        event.value = missing.lasting?.seconds
+        if missing.fault != .stale, let limit = event.limit { event.limit = limit - budget.seconds }
     }
 
     private func reportMode(from before: UnitMode.State, _ input: Input, _ events: inout EventList) {

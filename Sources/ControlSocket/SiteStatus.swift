@@ -104,8 +104,12 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     /// absent where it does not tell.
     public var contactors: String?
     /// What keeps it from starting by itself until it is resumed: after_reset, after_restart,
-    /// repeated_restarts, after_override. Absent where nothing does.
+    /// repeated_restarts, after_override, after_interlock. Absent where nothing does.
     public var holds: [String]?
+    /// Why battery or inverter do not count as heard; absent while they do.
+    public var missing: [MissingStatus]?
+    /// Who keeps it out of service; absent where nobody does.
+    public var locks: [LockStatus]?
     /// Whether its inverter is known to go to zero by itself: `proven: …`, `not proven`, `testing` or
     /// `failed: …`. Absent in records of older versions.
     public var reversion: String?
@@ -148,6 +152,55 @@ public struct UnitStatus: Codable, Sendable, Equatable {
         self.contactors = contactors
         self.holds = holds
         self.inputs = inputs
+    }
+}
+
+/// A device that does not count as heard: it is silent, or one of its readings is missing.
+public struct MissingStatus: Codable, Sendable, Equatable {
+    /// battery or inverter.
+    public var device: String
+    /// The first reading that is missing; absent where the device is silent.
+    public var reading: String?
+    /// Why it cannot be used: stale, never_seen, not_implemented …
+    public var fault: String
+    /// For how long; absent where it was never good.
+    public var for_s: Double?
+    /// Since the device said anything of what it must say; absent where it never did.
+    public var heard_s: Double?
+    /// All of it in one phrase.
+    public var text: String
+
+    public init(
+        device: String, reading: String?, fault: String, for_s: Double?, heard_s: Double?, text: String
+    ) {
+        self.device = device
+        self.reading = reading
+        self.fault = fault
+        self.for_s = for_s
+        self.heard_s = heard_s
+        self.text = text
+    }
+}
+
+/// A person keeps a unit out of service.
+public struct LockStatus: Codable, Sendable, Equatable {
+    /// maintenance, standby or hold.
+    public var kind: String
+    /// The number of the person's account; absent where an old record does not tell.
+    public var user_id: UInt32?
+    /// Wall time; absent = until somebody ends it.
+    public var until: String?
+    /// In the person's words.
+    public var reason: String
+    /// All of it in one phrase.
+    public var text: String
+
+    public init(kind: String, user_id: UInt32?, until: String?, reason: String, text: String) {
+        self.kind = kind
+        self.user_id = user_id
+        self.until = until
+        self.reason = reason
+        self.text = text
     }
 }
 

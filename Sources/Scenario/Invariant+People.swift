@@ -59,11 +59,14 @@ extension RunHistory {
             }
         case .standby(id, let time):
             if !isRefused("override_refused", id, command.time) { standing.standby = command.time + time }
-        case .auto(id): standing = Standing()
+        case .hold(id, let time):
+            // Without an end: longer than any run.
+            if !isRefused("override_refused", id, command.time) {
+                standing.maintenance = command.time + (time ?? .seconds(1_000_000))
+            }
+        case .auto(id, of: _): standing = Standing()
         case .resume(id?): standing.isOver = false
-        case .resume(nil): standing.isOver = false
-        case .setpoint(_, id?, _): standing.standby = nil
-        case .maintenance, .standby, .auto, .resume, .setpoint, .revoke, .reset, .stop, .lease: break
+        case .maintenance, .standby, .hold, .auto, .resume, .setpoint, .revoke, .reset, .stop, .lease: break
         }
     }
 

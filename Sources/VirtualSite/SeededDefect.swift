@@ -160,7 +160,7 @@ extension SeededDefect {
         guard self == .forgetsPeople else { return [] }
         defer { memory.wasTripped[unit] = isTripped }
         if hasSiteResumed || (isTripped && !memory.wasTripped[unit]) {
-            return [.endMaintenance(unit: unit), .override(unit: unit, .standby, for: nil)]
+            return [.unlock(unit: unit, of: .user(1_000))]
         }
         return []
     }

@@ -42,6 +42,7 @@ enum StatusText {
             lines.append(
                 "    HELD: \(holds.joined(separator: ", ")); 'ballastctl resume \(unit.id)' starts it")
         }
+        if let locks = unit.locks { lines += locks.map { "    LOCKED: \($0.text)" } }
         if let contactors = unit.contactors { lines.append("    contactors: \(contactors)") }
         if !unit.inputs.isEmpty {
             lines.append("    inputs: \(unit.inputs.map(input).joined(separator: ", "))")

@@ -132,7 +132,7 @@ import Testing
             site.cycle()
         }
         #expect(site.mode(0) == row.state, "the test's own way to the state")
-        _ = site.order(.maintain(unit: 0, for: .seconds(60)))
+        _ = site.order(.lock(unit: 0, .maintenance, for: .seconds(60)))
         if !row.isSeen { site.images[0].battery.alarms = .bad(.implausible, since: site.now) }
         site.step()
         #expect(site.mode(0) == row.then, row.why)
@@ -144,8 +144,8 @@ import Testing
         (.stop,                               10_001,  true,  10, "one watt above 2 %"),
         (.stop,                               10_000,  false,  0, "at 2 %"),
         (.stop,                               -10_000, false,  0, "at 2 %, charging"),
-        (.maintain(unit: 0, for: .seconds(60)), 30_000,  true,  10, "the same for maintenance"),
-        (.maintain(unit: 0, for: .seconds(60)), 10_000,  false,  0, "the same for maintenance"),
+        (.lock(unit: 0, .maintenance, for: .seconds(60)), 30_000,  true,  10, "the same for maintenance"),
+        (.lock(unit: 0, .maintenance, for: .seconds(60)), 10_000,  false,  0, "the same for maintenance"),
     ]
 
     @Test(arguments: stops) func `a stop ends at zero or by its bound, and only the bound is told`(
@@ -181,15 +181,19 @@ import Testing
         row: (time: Duration, isGranted: Bool)
     ) {
         var site = Site(units: 1)
-        let kind = site.order(.maintain(unit: 0, for: row.time))
-        #expect(kind == (row.isGranted ? .maintenanceBegun : .maintenanceRefused), "\(row.time)")
-        #expect((site.order(.endMaintenance(unit: 0)) != nil) == row.isGranted)
-        for wish in [UnitOverride.power(.kilowatts(1)), .standby] {
-            let kind = site.order(.override(unit: 0, wish, for: row.time))
-            #expect(kind == (row.isGranted ? .overrideBegun(wish.kind) : .overrideRefused(wish.kind)))
-            let end = site.order(.override(unit: 0, wish, for: nil))
-            #expect(end == (row.isGranted ? .overrideEnded(wish.kind) : nil))
+        let kind = site.order(.lock(unit: 0, .maintenance, for: row.time))
+        #expect(
+            kind == (row.isGranted ? .lockBegun(.maintenance) : .lockRefused(.maintenance)), "\(row.time)")
+        #expect((site.order(.unlock(unit: 0)) != nil) == row.isGranted)
+        for lock in [UnitLock.Kind.standby, .hold] {
+            let kind = site.order(.lock(unit: 0, lock, for: row.time))
+            #expect(kind == (row.isGranted ? .lockBegun(lock) : .lockRefused(lock)))
+            #expect(site.order(.unlock(unit: 0)) == (row.isGranted ? .lockEnded(lock) : nil))
         }
+        let override = site.order(.override(unit: 0, .kilowatts(1), for: row.time))
+        #expect(override == (row.isGranted ? .overrideBegun : .overrideRefused))
+        #expect(
+            site.order(.override(unit: 0, .kilowatts(1), for: nil)) == (row.isGranted ? .overrideEnded : nil))
     }
 
     @Test func `only a maintained unit of the site can end its maintenance`() {
@@ -197,13 +201,13 @@ import Testing
             for isMaintained in [false, true] {
                 var site = Site(units: 2)
                 if isMaintained {
-                    for each in 0...1 { _ = site.order(.maintain(unit: each, for: .seconds(10))) }
+                    for each in 0...1 { _ = site.order(.lock(unit: each, .maintenance, for: .seconds(10))) }
                 }
                 let isOurs = unit >= 0 && unit < 2
-                #expect((site.order(.endMaintenance(unit: unit)) != nil) == (isOurs && isMaintained))
-                #expect((site.order(.maintain(unit: unit, for: .seconds(10))) != nil) == isOurs)
+                #expect((site.order(.unlock(unit: unit)) != nil) == (isOurs && isMaintained))
+                #expect((site.order(.lock(unit: unit, .maintenance, for: .seconds(10))) != nil) == isOurs)
                 #expect((site.order(.reset(unit: unit)) != nil) == isOurs)
-                #expect((site.order(.override(unit: unit, .standby, for: .seconds(9))) != nil) == isOurs)
+                #expect((site.order(.lock(unit: unit, .standby, for: .seconds(9))) != nil) == isOurs)
             }
         }
     }

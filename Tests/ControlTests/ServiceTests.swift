@@ -166,7 +166,7 @@ import Testing
         #expect(site.decision.units[0].latched == trips && site.decision.units[0].firstOut == .batteryAlarm)
         #expect(site.mode(1) == .running && abs(site.kilowatts(1) - 100) < 1e-9)
         #expect(site.order(.reset(unit: 0)) == .resetDone)
-        _ = site.order(.resume)
+        _ = site.order(.resumeUnit(0))
         site.enterService()
         #expect(site.mode(0) == .running)
     }

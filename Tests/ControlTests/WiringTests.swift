@@ -96,9 +96,9 @@ import Testing
     func `an emergency stop stops every unit in the same cycle, also one that precharges`(origin: Int) {
         var site = Self.running(units: 3)
         let other = (origin + 1) % 3
-        _ = site.order(.maintain(unit: other, for: .seconds(1)))
+        _ = site.order(.lock(unit: other, .maintenance, for: .seconds(1)))
         site.run(for: .milliseconds(200))
-        _ = site.order(.endMaintenance(unit: other))
+        _ = site.order(.unlock(unit: other))
         site.feeds[other].dcVoltage = 0
         site.run(for: .milliseconds(3_200))
         #expect(site.mode(other) == .precharge && site.decision.units[other].closesPrechargeContactor)
@@ -228,7 +228,7 @@ import Testing
         site.feeds[0].dcVoltage = nil
         site.cycle()
         #expect(site.order(.reset(unit: 0)) == .resetNeedsService)
-        _ = site.order(.resume)
+        _ = site.order(.resumeUnit(0))
         site.run(for: .seconds(10))
         #expect(
             site.mode(0) == .tripped && !site.decision.units[0].closesPrechargeContactor, "no time heals it")
@@ -247,7 +247,7 @@ import Testing
         site.feeds[0].dcVoltage = 60
         site.cycle()
         #expect(site.order(.reset(unit: 0, role: .service)) == .resetDone)
-        _ = site.order(.resume)
+        _ = site.order(.resumeUnit(0))
         site.feeds[0].dcVoltage = 800
         for _ in 0..<400 {
             site.cycle()
@@ -270,7 +270,7 @@ import Testing
         #expect(site.decision.units[0].latched == InterlockSet(.contactorFeedback))
         #expect(!site.happened.contains { $0.kind == .tripped(.contactorFeedback) }, "it is no new trip")
         #expect(site.order(.reset(unit: 0, role: .service)) == .resetDone)
-        _ = site.order(.resume)
+        _ = site.order(.resumeUnit(0))
         site.run(for: .milliseconds(3_200))
         #expect(site.mode(0) == .running)
     }
@@ -305,7 +305,7 @@ import Testing
         site.cycle()
         #expect(site.order(.reset(unit: 0)) == .resetNeedsService)
         #expect(site.order(.reset(unit: 0, role: .service)) == .resetDone)
-        _ = site.order(.resume)
+        _ = site.order(.resumeUnit(0))
         site.run(for: .milliseconds(3_200))
         #expect(site.mode(0) == .running)
     }

@@ -99,6 +99,8 @@ struct CycleCheck {
         switch row.action {
         case .stop:
             if decided.window.discharge != .zero { found(.limitTripsInTime) }
+        case .hold:
+            if !decided.window.isClosed || decided.hold.isEmpty { found(.limitTripsInTime) }
         case .trip:
             if !decided.latched.contains(passed) { found(.limitTripsInTime) }
         case .emergencyStop:
@@ -181,6 +183,9 @@ struct CycleCheck {
             if decided.isOpen { found(.maintenanceIsOpen) }
             if memory.maintenance == 0 { found(.maintenanceEnds) }
         }
+        if memory.maintenance > 0, decided.mode == .running || decided.mode.kind == .precharge {
+            found(.maintenanceOutlasts)
+        }
         if !decided.latched.isEmpty && decided.mode != .tripped { found(.maintenancePassesNoInterlock) }
         resumes(before.memory.unit(index).awaitsResume, decided, found)
     }
@@ -241,6 +246,12 @@ struct OrderCheck {
                 if latched != old { found(.maintenancePassesNoInterlock) }
             case .reset, .stop, .resume, .resumeUnit, .lease, .revokeLease:
                 if latched != old { found(.latchEndsOnlyByReset) }
+                let held = before.unit(index).hold
+                if order == .resume, !before.memory.unit(index).awaitsResume.isOfRestartAlone,
+                    after.unit(index).hold != held
+                {
+                    found(.siteResumeKeepsHolds)
+                }
             }
         }
     }

@@ -10,8 +10,9 @@ import Quantities
 /// Not part of it, because it has no future here: the frequency response and the ramp (the frequency is
 /// always nominal, and the ramp passes the whole range in one cycle); the count of cycles; what each cycle
 /// writes anew before it reads it (the shares, the units that stop the site); of what a bank has seen in the
-/// last cycle, all but the latched trips that it holds back from a reset; the watches for following, warmth
-/// and frozen values: no row of the specification reads the signals of the first two, and the last is off.
+/// last cycle, all but the latched trips that it holds back from a reset (no row of the specification holds); the watches for following, warmth
+/// and frozen values: no row of the specification reads the signals of the first two, and the last is off; sums and counts of what
+/// flickers, which no row of the specification has; the battery's widening limits, which never change here.
 struct StateKey: Hashable {
     private var first: UnitKey
     private var second: UnitKey
@@ -70,7 +71,7 @@ private struct UnitKey: Hashable {
         bits.add(memory.isInsulationKnown)
         bits.add(UInt64(memory.goodCycles), width: 2)
         bits.add(UInt64(memory.maintenance), width: 2)
-        bits.add(UInt64(unit.hold.rawValue), width: 4)
+        bits.add(UInt64(unit.hold.rawValue), width: 5)
         bits.add(UInt64(memory.awaitsResume.rawValue), width: 3)
         reported = bits.word
         blocked = memory.blocked.rawValue
@@ -124,7 +125,7 @@ private struct UnitKey: Hashable {
         case .stopping(let since): bits.add(Bits.age(of: since, now, atMost: 3), width: 3)
         case .offline, .precharge, .running, .tripped, .maintenance: bits.add(0, width: 3)
         }
-        if let end = unit.maintainedUntil { bits.add(Bits.rest(until: end, now) + 1, width: 6) }
+        if let end = unit.locks.maintenanceEnd { bits.add(Bits.rest(until: end, now) + 1, width: 6) }
         return bits.word
     }
 }
@@ -184,7 +185,9 @@ extension StateKey {
                 "UnitController", unit,
                 [
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
-                    "seen", "reported", "maintainedUntil", "hold", "actuation", "thermal", "frozen",
+                    "missingBattery", "missingInverter",
+                    "seen", "reported", "locks", "hold", "actuation", "thermal", "chargeLimit",
+                    "dischargeLimit", "frozen",
                     "contactors",
                     "reportedFault",
                 ]
@@ -192,8 +195,9 @@ extension StateKey {
             (
                 "InterlockBank", unit.bank,
                 [
-                    "harm", "latched", "firstOut", "present", "unjudged", "warnings", "operatorResets",
-                    "stopping", "seen", "warned", "blocked",
+                    "harm", "exposed", "flicker", "clock", "place", "counted", "latched", "firstOut", "present",
+                    "unjudged", "warnings", "operatorResets",
+                    "stopping", "isHolding", "seen", "warned", "blocked",
                 ]
             ),
             (
@@ -201,6 +205,7 @@ extension StateKey {
                 ["sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings"]
             ),
             ("ContactorSequence", unit.contactors.sequence, ["state", "settings", "disagreesSince"]),
+            ("UnitLocks", unit.locks, ["slots", "isMaintained", "isStandby", "isHeld"]),
             ("UnitMode", unit.mode, ["state", "enterService"]),
             ("BasePoint", controller.basePoint, ["leases", "powers", "standing", "reversion"]),
             ("Lease", controller.basePoint.leases[0], ["state"]),

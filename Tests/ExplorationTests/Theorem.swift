@@ -37,6 +37,9 @@ enum Theorem: String, CaseIterable, Sendable {
     case maintenancePassesNoInterlock =
         "maintenance changes no latch, and a trip is stronger than maintenance"
     case maintenanceEnds = "maintenance ends at its time"
+    case maintenanceOutlasts =
+        "maintenance ends by its person or its time: no trip, reset or resume lets the unit run before"
+    case siteResumeKeepsHolds = "the whole site's resume ends no hold in which a person or a trip has a part"
     case maintenanceNeedsResume =
         "no path from maintenance that ended by its time to power or a permit without the edge of a resume"
     // Contactors.
