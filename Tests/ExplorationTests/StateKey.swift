@@ -11,7 +11,10 @@ import Quantities
 /// always nominal, and the ramp passes the whole range in one cycle); the count of cycles; what each cycle
 /// writes anew before it reads it (the shares, the units that stop the site); of what a bank has seen in the
 /// last cycle, all but the latched trips that it holds back from a reset; the watches for following, warmth
-/// and frozen values: no row of the specification reads the signals of the first two, and the last is off.
+/// and frozen values: no row of the specification reads the signals of the first two, and the last is off;
+/// of the contactors' load the finding, which each cycle writes anew, and the contradiction of current and
+/// power, which no weather shows; the lowest voltage, which is always the same, and the nameplate, which nobody
+/// says; the rest of an inverter, whose reversion nobody has proven here.
 struct StateKey: Hashable {
     private var first: UnitKey
     private var second: UnitKey
@@ -105,6 +108,8 @@ private struct UnitKey: Hashable {
         bits.add(control.output.isPermitted)
         bits.add(control.isResetWanted)
         bits.add(control.hasSeenInputs)
+        bits.add(control.leavesContactors)
+        bits.add(Bits.age(of: control.leavesContactors ? control.startedAt : nil, now, atMost: 2), width: 2)
         bits.add(unit.reportedFault.map { UInt64($0.rawValue) + 1 } ?? 0, width: 4)
         bits.add(UInt64(memory.trippedCycles), width: 2)
         bits.add(memory.isContactorReset)
@@ -185,7 +190,7 @@ extension StateKey {
                 [
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
                     "seen", "reported", "maintainedUntil", "hold", "actuation", "thermal", "frozen",
-                    "contactors",
+                    "wrongPower", "lowestVoltage", "nameplate", "contactors",
                     "reportedFault",
                 ]
             ),
@@ -198,9 +203,16 @@ extension StateKey {
             ),
             (
                 "ContactorControl", unit.contactors,
-                ["sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings"]
+                [
+                    "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
+                    "finding",
+                    "startedAt", "leavesContactors", "restsSince", "inverter",
+                ]
             ),
-            ("ContactorSequence", unit.contactors.sequence, ["state", "settings", "disagreesSince"]),
+            (
+                "ContactorSequence", unit.contactors.sequence,
+                ["state", "settings", "disagreesSince", "patience"]
+            ),
             ("UnitMode", unit.mode, ["state", "enterService"]),
             ("BasePoint", controller.basePoint, ["leases", "powers", "standing", "reversion"]),
             ("Lease", controller.basePoint.leases[0], ["state"]),
