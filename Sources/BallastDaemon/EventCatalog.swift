@@ -65,6 +65,7 @@ enum EventCatalog {
         "modbus_exception": "c7d17bc401da579f92a48d538ffb12c6",
         "modbus_write": "aca2e3d169955148a0f62fc975de052f",
         "mode": "795b79b3ea365c6cb6856962c3071a8e",
+        "nameplate_below": "5f2d0c2be1a94f0c8a5d7c1f6b3e9d24",
         "not_controllable": "b4635c7a2ac45e86a7c851db3157636b",
         "not_measuring": "6599ccc2cab75314828d741887ace65a",
         "not_started": "588b2978ed1c56a985b34e5ac70d3e09",

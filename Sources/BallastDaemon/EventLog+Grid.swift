@@ -23,7 +23,7 @@ extension EventLog {
             .basePointLapsed, .lockBegun, .lockEnded, .lockRefused, .overrideOfTripped, .resetDone,
             .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .overrideBegun, .overrideEnded, .overrideRefused, .contactorFault,
-            .openedUnderLoad, .held, .holdEnded, .resumeRefused:
+            .openedUnderLoad, .held, .holdEnded, .resumeRefused, .nameplateBelow:
             (record.event, record.text) = plain(event.kind)
         }
     }

@@ -87,8 +87,9 @@ struct EventLog {
             record.event = "trip"
             record.cause = "\(id.name)"
             let value = Names.value(event, of: id, in: table)
+            let measured = [value, powers(event)].filter { !$0.isEmpty }.joined(separator: "; ")
             record.text =
-                "TRIP \(id.name)\(value.isEmpty ? "" : ": ")\(value); power to zero, latched until reset"
+                "TRIP \(id.name)\(measured.isEmpty ? "" : ": ")\(measured); power to zero, latched until reset"
         case .contactorFault(let fault):
             record.event = "contactor_fault"
             record.cause = "\(fault.name)"
@@ -117,8 +118,18 @@ struct EventLog {
         case .frequencyHandedOver, .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridLost,
             .gridNotReady, .gridGood, .gridEntered:
             describeGrid(event, &record)
-        case .resetDone, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
-            .frequencyLost, .frequencyBack,
+        case .openedUnderLoad:
+            (record.event, record.text) = plain(event.kind)
+            let current = event.value.map { "\(Names.rounded($0)) A" } ?? "a current that nobody knows"
+            record.text += "; parted \(current)"
+            if let limit = event.limit { record.text += ", made for \(Names.rounded(limit)) A" }
+        case .nameplateBelow:
+            let (rated, asked) = ((event.value ?? 0) / 1_000, (event.limit ?? 0) / 1_000)
+            record.event = "nameplate_below"
+            record.text =
+                "the inverter says that it is built for \(Names.rounded(rated)) kW, max_power_kw is"
+                + " \(Names.rounded(asked)): it is asked for no more than its own"
+        case .resetDone, .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .holdEnded, .resumeRefused:
             (record.event, record.text) = plain(event.kind)
         case .overrideBegun: overridden("override", "is set", event, &record)
@@ -134,6 +145,13 @@ struct EventLog {
                 "_refused", "is refused: its time is out of range, or six persons have locked the unit", kind,
                 event, &record)
         }
+    }
+
+    /// `asked 0.0 kW, measured 9.2 kW`.
+    private func powers(_ event: Event) -> String {
+        guard let asked = event.asked else { return "" }
+        let delivered = event.delivered.map { "\(Names.rounded($0.kilowatts)) kW" } ?? "nothing"
+        return "asked \(Names.rounded(asked.kilowatts)) kW, measured \(delivered)"
     }
 
     private func powerAsked(
@@ -195,7 +213,7 @@ struct EventLog {
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
             .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost,
-            .gridNotReady, .contactorFault, .held:
+            .gridNotReady, .contactorFault, .held, .nameplateBelow:
             ("", "")
         }
     }
@@ -205,8 +223,7 @@ struct EventLog {
         case .tripped, .gridLost, .contactorFault: .critical
         case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
             .basePointRefused, .basePointLapsed, .lockRefused, .overrideRefused, .overrideOfTripped,
-            .frequencyDisputed,
-            .frequencyMissing, .gridNotReady, .held, .resumeRefused:
+            .frequencyDisputed, .frequencyMissing, .gridNotReady, .held, .resumeRefused, .nameplateBelow:
             .warning
         case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,
             .basePointSet, .basePointRevoked, .lockBegun, .lockEnded, .overrideBegun,

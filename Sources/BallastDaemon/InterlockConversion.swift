@@ -3,6 +3,18 @@ import Plant
 import SiteConfig
 
 extension InterlockTable {
+    /// The same with what follows from the site's own times.
+    init(_ site: SiteConfig) {
+        self.init()
+        for rule in site.interlocks.rules {
+            guard var row = InterlockRow(rule) else {
+                preconditionFailure("interlock \(rule.id) on \(rule.signal) is not known to the plant")
+            }
+            row.patience = site.openingPatience(of: rule)
+            add(row)
+        }
+    }
+
     /// The rows of a checked configuration, as the core judges them.
     ///
     /// - Precondition: every name is in the plant's vocabulary; a test holds the configuration's words to it.

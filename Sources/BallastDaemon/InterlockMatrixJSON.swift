@@ -40,6 +40,8 @@ extension InterlockMatrix {
             ("absolute_derate_end", .number(rule.floor?.derateEnd)),
             ("absolute_debounce_ms", .number(rule.floor?.debounce.milliseconds)),
             ("process_safety_time_ms", .number(rule.processSafetyTime?.milliseconds)),
+            ("opens_under_load_after_ms", .number(row.patience?.milliseconds)),
+            ("declared_emergency", .flag(row.isEmergency)),
             ("source", .text(rule.source)), ("process_safety_time_source", .text(rule.timeSource)),
             ("time_to_safe", .list(row.times.map { object($0) })),
         ])

@@ -135,6 +135,9 @@ struct SiteAssembly {
             inputs: DigitalInputSet(unit.ioModule), contactors: ContactorSettings(unit))
         settings.hasBatteryAlarms = unit.battery.profile?.acceptsWithoutAlarm != true
         settings.isFrozenUnderLoadOnly = unit.battery.frozenSamples == nil
+        settings.directCurrentLosses = UnitLosses(ofDirectCurrent: unit.losses, at: unit.maxPower)
+        settings.contactorHold = unit.followTime + unit.reversionEnd
+        settings.writeBound = unit.inverter.timeout * 2 + period * 2
         return settings
     }
 
@@ -149,7 +152,7 @@ struct SiteAssembly {
         let grid = config.gridIntegration
         let meterPoll = config.gridMeter?.modbus.poll ?? .milliseconds(100)
         return SiteSettings(
-            interlocks: InterlockTable(config.interlocks.rules),
+            interlocks: InterlockTable(config),
             droop: grid.droop.curve,
             basePoint: config.control.basePoint, ramp: config.control.rampRate,
             frequencyHold: grid.frequencyStale,

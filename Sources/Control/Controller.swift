@@ -329,10 +329,15 @@ public struct Controller: Sendable, BitwiseCopyable {
 
     /// The decision of one unit in the form that goes to its bus: it expires by itself.
     public func actuation(of unit: Int, in decision: inout Decision) -> Actuation {
-        Actuation(
-            setpoint: decision.units[unit].setpoint, expires: decision.at + settings.outputGrace,
-            isContactorPermitted: decision.units[unit].isContactorPermitted,
-            closesMainContactor: decision.units[unit].closesMainContactor,
-            closesPrechargeContactor: decision.units[unit].closesPrechargeContactor, cycle: decision.cycle)
+        let own = decision.units[unit]
+        let expires = decision.at + settings.outputGrace
+        var actuation = Actuation(
+            setpoint: own.setpoint, expires: expires,
+            contactorsExpire: expires + units[unit].settings.contactorHold,
+            isContactorPermitted: own.isContactorPermitted, closesMainContactor: own.closesMainContactor,
+            closesPrechargeContactor: own.closesPrechargeContactor, cycle: decision.cycle)
+        actuation.leavesContactors = own.leavesContactors
+        actuation.restsInverter = own.restsInverter
+        return actuation
     }
 }

@@ -22,6 +22,10 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     /// The coils, where we drive them; the main one outlasts the permit until the current has ended.
     public var closesMainContactor = false
     public var closesPrechargeContactor = false
+    /// Coils and battery hear nothing yet: `Actuation.leavesContactors`.
+    public var leavesContactors = true
+    /// The inverter gets no more writes, so that its own reversion comes.
+    public var restsInverter = false
     /// `nil` where the battery drives its contactors.
     public var contactors: ContactorSequence.State?
     /// What keeps the contactors open until somebody resets it.
@@ -47,6 +51,8 @@ public struct Event: Sendable, BitwiseCopyable {
         case contactorFault(ContactorSequence.Fault)
         /// The contactors opened though current flowed or nobody knew: the bound had passed.
         case openedUnderLoad
+        /// The inverter says that it is built for less than the site's file says.
+        case nameplateBelow
         case warned(InterlockID)
         case warningGone(InterlockID)
         /// Every trip is gone.
@@ -107,6 +113,9 @@ public struct Event: Sendable, BitwiseCopyable {
     /// asked for; of a lock the time in s. `nil` where there is none.
     public var value: Double?
     public var limit: Double?
+    /// Of power that does not follow: what was asked of the inverter, and what it gave.
+    public var asked: Watts?
+    public var delivered: Watts?
     public var cycle: UInt64
     public var at: MonotonicTime
     /// Of a lost device: silent, or what of it is missing.
@@ -151,6 +160,13 @@ public struct EventList: Sendable, BitwiseCopyable {
         }
         items[count] = event
         count += 1
+    }
+
+    /// Adds to the last one what was asked of an inverter and what it gave.
+    mutating func tell(_ asked: Watts, _ delivered: Watts?) {
+        guard count > 0 else { return }
+        items[count - 1].asked = asked
+        items[count - 1].delivered = delivered
     }
 
     /// The events in their order.

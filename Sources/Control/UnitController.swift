@@ -1,6 +1,7 @@
 import FrequencyResponse
 import Interlocks
 import Plant
+import PowerDispatch
 import Quantities
 
 /// One unit's part of the cycle: qualify, interlocks, mode, permit window. Sharing and the last clamp are the
@@ -28,6 +29,10 @@ struct UnitController: Sendable, BitwiseCopyable {
     private var chargeLimit = WideningLimit()
     private var dischargeLimit = WideningLimit()
     private var frozen: FrozenWatch
+    private var wrongPower = WrongPower()
+    private var lowestVoltage = LowestVoltage()
+    /// What the inverter says that it is built for; `nil` before it has said anything.
+    private(set) var nameplate: Watts?
     private(set) var contactors: ContactorControl
     private(set) var reportedFault: ContactorSequence.Fault?
 
@@ -36,7 +41,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         actuation = ActuationWatch(response: settings.inverterResponse)
         thermal = ThermalWatch(resolution: settings.temperatureResolution, heat: heat)
         frozen = FrozenWatch(limit: settings.frozenSamples)
-        contactors = ContactorControl(settings.contactors)
+        contactors = ContactorControl(settings)
         mode = UnitMode(enterService: enterService)
     }
 
@@ -100,6 +105,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         let signals = qualify(image, at: input.now, after: input.elapsed)
         let verdict = bank.evaluate(rows, of: signals, after: input.elapsed)
         report(verdict, rows, signals, input, &events)
+        judgePower(signals, input, &events)
+        readNameplate(signals, input, &events)
         endLocks(input, &events)
         if bank.isHolding && !hold.contains(.afterInterlock) {
             hold.insert(.afterInterlock)
@@ -107,7 +114,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         }
         let before = mode.state
         mode.handle(event(of: signals, input), at: input.now)
-        connect(input, &events)
+        connect(patience(rows), signals, input, &events)
         reportMode(from: before, input, &events)
         reportStop(from: before, signals, input, &events)
         decision.window = window(signals, verdict, after: input.elapsed)
@@ -126,7 +133,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         if bank.stopWithSite(id) { add(.tripped(id), input, &events) }
         let before = mode.state
         mode.handle(.trip, at: input.now)
-        contactors.step(isClosingWanted: false, at: input.now)
+        contactors.step(isClosingWanted: false, patience: nil, at: input.now)
         reportMode(from: before, input, &events)
         decision.window = closedWindow
         conclude(&decision)
@@ -135,7 +142,10 @@ struct UnitController: Sendable, BitwiseCopyable {
     private mutating func conclude(_ decision: inout UnitDecision) {
         holdWhileTripped()
         decision.mode = mode.state
-        decision.isContactorPermitted = permitsContactors
+        // No permit is taken from contacts that still carry a current.
+        decision.isContactorPermitted = permitsContactors || contactors.output.isOpening
+        decision.leavesContactors = contactors.leavesContactors
+        decision.restsInverter = contactors.restsInverter
         decision.hold = hold
         decision.missingBattery = missingBattery
         decision.missingInverter = missingInverter
@@ -157,10 +167,20 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     /// The contactors follow the mode; a fault of theirs trips, and closed ones let the unit run, in the same
     /// cycle.
-    private mutating func connect(_ input: Input, _ events: inout EventList) {
+    private mutating func connect(
+        _ patience: Duration?, _ signals: UnitSignals, _ input: Input, _ events: inout EventList
+    ) {
         contactors.step(
-            isClosingWanted: contactors.isDriven ? mode.connects : permitsContactors, at: input.now)
-        if contactors.output.opensUnderLoad { add(.openedUnderLoad, input, &events) }
+            isClosingWanted: contactors.isDriven ? mode.connects : permitsContactors, patience: patience,
+            at: input.now)
+        if contactors.output.opensUnderLoad {
+            let current = signals.image.battery.packCurrent.fresh(
+                at: input.now, within: settings.budget.battery)
+            events.append(
+                Event(
+                    unit: input.index, kind: .openedUnderLoad, value: current?.magnitude.value,
+                    limit: settings.contactors.breakingCurrent?.value, cycle: input.cycle, at: input.now))
+        }
         if let fault = contactors.sequence.fault, fault != reportedFault {
             add(.contactorFault(fault), input, &events)
             // Nobody resets it before the rows have judged it.
@@ -173,6 +193,22 @@ struct UnitController: Sendable, BitwiseCopyable {
         } else if contactors.output.isPermitted, mode.state.kind == .precharge {
             mode.handle(.connected, at: input.now)
         }
+    }
+
+    /// How long the latched trips let the contactors wait for the current to end. Another unit's stop of the
+    /// whole site counts as the row that stopped it.
+    private func patience(_ rows: Span<InterlockRow>) -> Duration? {
+        var least: Duration?
+        for index in 0..<rows.count {
+            let row = rows[index]
+            let isCause =
+                bank.latched.contains(row.id)
+                || (row.action == .emergencyStop && bank.latched.contains(.siteStop))
+            guard isCause, let patience = row.patience else { continue }
+            if let other = least, other < patience { continue }
+            least = patience
+        }
+        return least
     }
 
     private func add(_ kind: Event.Kind, _ input: Input, _ events: inout EventList) {
@@ -213,7 +249,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         learnMissing(image, isBatteryFresh: isBatteryFresh, isInverterFresh: isInverterFresh, at: now)
         let areInputsFresh = Self.areFresh(image.inputs, settings.inputs, at: now, within: budget.inputs)
         inputsSilentFor = areInputsFresh ? .zero : inputsSilentFor.map { $0 + elapsed }
-        contactors.look(image, at: now, within: budget, areInputsFresh: areInputsFresh)
+        contactors.look(
+            image, at: now, within: budget, areInputsFresh: areInputsFresh, after: elapsed)
         var signals = UnitSignals(
             image: image, now: now, budget: budget,
             batterySilence: silence(batterySilentFor, isBatteryFresh, budget.battery),
@@ -221,6 +258,7 @@ struct UnitController: Sendable, BitwiseCopyable {
             inputsSilence: silence(inputsSilentFor, areInputsFresh, budget.inputs), wired: settings.inputs,
             currentFloor: settings.currentFloor, rating: settings.rating, history: history(image, at: now))
         signals.hasBatteryAlarms = settings.hasBatteryAlarms
+        signals.idle = settings.directCurrentLosses.idle
         return signals
     }
 
@@ -310,14 +348,67 @@ struct UnitController: Sendable, BitwiseCopyable {
             return hasStopped(signals, input) ? .maintain : .stop
         }
         guard isSeen else { return .unseen }
+        // Nothing enters service on top of a power that nobody has asked for.
+        if isWaiting && !isAtZero(signals) { return .stop }
         guard input.isStopWanted || isKeptOut else { return .ready }
         return hasStopped(signals, input) ? .stopped : .stop
+    }
+
+    /// On its way into service, with no power asked of it yet.
+    private var isWaiting: Bool {
+        switch mode.state.kind {
+        case .offline, .standby, .tripped, .maintenance: true
+        case .precharge, .running, .stopping: false
+        }
     }
 
     /// Nothing is left to wait for: it is not stopping, or is at zero, or has had its time.
     private func hasStopped(_ signals: UnitSignals, _ input: Input) -> Bool {
         guard case .stopping(let since) = mode.state, input.now - since < input.stopBound else { return true }
         return isAtZero(signals)
+    }
+
+    /// Power of a unit that is to have none, and power the wrong way, at any size.
+    private mutating func judgePower(
+        _ signals: UnitSignals, _ input: Input, _ events: inout EventList
+    ) {
+        let reading = signals.image.inverter.activePower
+        if case .value(let delivered, let age) = reading.look(at: input.now, within: settings.budget.inverter),
+            let (lowest, highest) = actuation.asked(at: input.now)
+        {
+            let sight = WrongPower.Sight(
+                lowest: lowest, highest: highest, asked: actuation.last, delivered: delivered, age: age,
+                zero: settings.zeroPower)
+            if wrongPower.look(sight, after: input.elapsed), bank.latch(.notFollowing) {
+                events.append(told(.tripped(.notFollowing), signals, input))
+            }
+        }
+        // Nobody resets it while power flows, or while nobody sees that none does.
+        if bank.latched.contains(.notFollowing) && !isAtZero(signals) { bank.holdBack(.notFollowing) }
+    }
+
+    /// With what was asked of the inverter and what it gives.
+    private func told(_ kind: Event.Kind, _ signals: UnitSignals, _ input: Input) -> Event {
+        var event = Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now)
+        event.asked = actuation.last
+        event.delivered = delivered(signals)
+        return event
+    }
+
+    /// A device that is built for less than the site's file says is asked for no more than that.
+    private mutating func readNameplate(
+        _ signals: UnitSignals, _ input: Input, _ events: inout EventList
+    ) {
+        guard
+            let rated = signals.image.inverter.ratedPower.fresh(at: input.now, within: .seconds(60)),
+            rated > .zero, rated != nameplate
+        else { return }
+        nameplate = rated
+        guard rated < settings.rating * 0.999 else { return }
+        events.append(
+            Event(
+                unit: input.index, kind: .nameplateBelow, value: rated.value, limit: settings.rating.value,
+                cycle: input.cycle, at: input.now))
     }
 
     /// An end by time starts nothing: a person may still stand at the unit.
@@ -335,7 +426,7 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     /// Less than 2 % of the rating, measured.
     private func isAtZero(_ signals: UnitSignals) -> Bool {
-        delivered(signals).map { $0.magnitude <= settings.rating * 0.02 } == true
+        delivered(signals).map { $0.magnitude <= settings.zeroPower } == true
     }
 
     private func delivered(_ signals: UnitSignals) -> Watts? {
@@ -371,12 +462,16 @@ struct UnitController: Sendable, BitwiseCopyable {
             dischargeLimit.forget()
             return closedWindow
         }
-        var window = PermitWindow.rating(settings.rating)
+        var rating = settings.rating
+        if let nameplate, nameplate < rating { rating = nameplate }
+        var window = PermitWindow.rating(rating)
         window.limitCharge(to: settings.rating * verdict.charge.share, verdict.charge.cause)
         window.limitDischarge(to: settings.rating * verdict.discharge.share, verdict.discharge.cause)
-        let (charge, discharge) = (
-            seen.packVoltage * seen.chargeCurrentLimit, seen.packVoltage * seen.dischargeCurrentLimit
-        )
+        // Limits are the battery's: what is lost on the way lies between its power and the terminals'. Where
+        // nobody says how much, a discharge reckons with much and a charge with none.
+        let voltage = lowestVoltage.add(seen.packVoltage, at: signals.now)
+        let charge = settings.losses.absorbed(into: voltage * seen.chargeCurrentLimit)
+        let discharge = settings.directCurrentLosses.injected(from: voltage * seen.dischargeCurrentLimit)
         window.limitCharge(
             to: chargeLimit.follow(charge, rating: settings.rating, after: elapsed), .batteryCurrentLimit)
         window.limitDischarge(
@@ -423,7 +518,10 @@ struct UnitController: Sendable, BitwiseCopyable {
                 tellMissing(row.signal, in: &event)
                 events.append(event)
             }
-            if verdict.tripped.contains(row.id) { add(.tripped(row.id), limit: row.trip) }
+            if verdict.tripped.contains(row.id) {
+                add(.tripped(row.id), limit: row.trip)
+                if row.id == .notFollowing { events.tell(actuation.last, delivered(signals)) }
+            }
             if isWarned != reported.contains(row.id) {
                 add(isWarned ? .warned(row.id) : .warningGone(row.id), limit: row.warn)
             }

@@ -36,6 +36,10 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
     public var presence: Presence
     /// How far the signal must come back from `warn`, and from the end of `derate`, before the row lets go.
     public var hysteresis: Double
+    /// After its trip contactors wait no longer for the current to end: half of the process safety time, less
+    /// what passes before and after; for fire, gas and the emergency stop only what a zero needs to arrive.
+    /// `nil` = as the contactors' own settings say.
+    public var patience: Duration?
 
     /// The sum of time beyond the trip limit that trips too, however it is cut up; zero = none. The sum leaks at
     /// a twentieth, so that what is rare is forgotten.

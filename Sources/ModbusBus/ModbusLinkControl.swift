@@ -22,6 +22,8 @@ extension ModbusConversation {
     /// Writes the device's setpoint where it changed, expired, or is to be refreshed.
     private func serveSetpoint(_ device: ModbusDevice) {
         guard let control = device.control, now >= device.notBefore else { return }
+        // Each write would start its own timer anew.
+        if device.actuation.restsInverter(at: now) { return device.forgetWritten() }
         let wanted = encode(device.setpoint(at: now), control, device)
         guard isTakenNow(wanted, control) else { return }
         switch device.silence.order(isSame: control.written == wanted, writtenAt: control.writtenAt) {

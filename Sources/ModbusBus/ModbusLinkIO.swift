@@ -55,7 +55,10 @@ extension ModbusConversation {
 
     private func repeatCoils(_ device: ModbusDevice, _ map: ModbusIOMap) {
         guard now >= device.coils.notBefore, now >= device.notBefore else { return }
-        let asked = map.levels(device.actuation, at: now)
+        // Nobody knows yet what they do: the module's own watchdog goes on.
+        let actuation = device.actuation
+        if actuation.leavesContactors { return }
+        let asked = map.levels(actuation, at: now)
         if asked & map.contactorMask == 0 { device.coils.isHeldOff = false }
         let slack = Duration.nanoseconds(settings.period.nanoseconds / 2)
         let isDue = now - device.coils.writtenAt >= device.settings.poll - slack
@@ -94,9 +97,12 @@ extension ModbusConversation {
                 first: map.coilRange?.lowerBound ?? 0, expected: device.coils.told, found: found))
     }
 
-    /// Everything off, once, at our own end.
+    /// Everything off, once, at our own end; but what is still to carry a current is left to the module's own
+    /// watchdog, which outlasts the inverter's reversion.
     func openCoils(_ device: ModbusDevice, _ map: ModbusIOMap) {
-        if map.coilRange != nil { writeCoils(device, map, 0) }
+        let actuation = device.actuation
+        guard map.coilRange != nil, !actuation.leavesContactors else { return }
+        if map.levels(actuation, at: now) == 0 { writeCoils(device, map, 0) }
     }
 
     private func writeCoils(_ device: ModbusDevice, _ map: ModbusIOMap, _ wanted: UInt64) {

@@ -15,6 +15,8 @@ public struct Expectation: Sendable, Equatable {
         case setpoint(ClosedRange<Double>)
         /// The magnitude of the battery's own current, A.
         case current(ClosedRange<Double>)
+        /// The largest current that contacts which we command have parted so far, A.
+        case parted(ClosedRange<Double>)
         /// %
         case charge(ClosedRange<Double>)
         /// A latched trip: its interlock, `any` or `none`.

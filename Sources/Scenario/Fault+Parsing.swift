@@ -90,7 +90,9 @@ extension Fault {
         case .bmsPackVoltage:
             return .bmsPackVoltage(.percent(try given.number("share_percent", 0...200, default: 80)))
         case .bmsCurrentOffset:
-            return .bmsCurrentOffset(Amperes(try given.number("offset_a", -1_000...1_000, default: 50)))
+            let share = Fraction.percent(try given.number("share_percent", 0...200, default: 100))
+            return .bmsCurrentOffset(
+                Amperes(try given.number("offset_a", -1_000...1_000, default: 50)), share: share)
         case _: return nil
         }
     }

@@ -80,7 +80,7 @@ public enum Fault: Sendable, Equatable {
     /// The BMS's pack voltage is this share of the sum of its cells.
     case bmsPackVoltage(Fraction)
     /// The BMS's current sensor shows so much too much.
-    case bmsCurrentOffset(Amperes)
+    case bmsCurrentOffset(Amperes, share: Fraction)
     /// Every byte of the BMS's frames is 0xFF, as for values that it does not have.
     case bmsNotAvailable
     /// Somebody else sends in the battery's name, and says that all is well and full power allowed.

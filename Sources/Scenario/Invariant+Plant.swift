@@ -216,7 +216,7 @@ extension RunHistory {
     }
 
     /// Whether the controller has said that it opens under load; nobody can say so while none runs.
-    private func isDeclared(_ unit: Int, _ time: Duration) -> Bool {
+    func isDeclared(_ unit: Int, _ time: Duration) -> Bool {
         let near = samples.last { $0.time <= time }
         if near?.isDaemonRunning == false { return true }
         return events.contains {

@@ -223,7 +223,7 @@ extension RunHistory {
                 let isOff = seen.mainCoil == false
                 if wasOn && isOff && seen.current.magnitude > units[unit].currentFloor {
                     let waited = tripped.map { sample.time - $0 } ?? .zero
-                    if waited + reaction < allowance {
+                    if waited + reaction < allowance, !isDeclared(unit, sample.time) {
                         return failure(
                             unit, sample.time,
                             "its contactor is told to open at \(Figure.text(seen.current.value)) A")

@@ -30,6 +30,8 @@ public struct UnitSample: Sendable, Equatable {
     public var mainCoil: Bool?
     /// Positive = discharge.
     public var current: Amperes = .zero
+    /// The largest current that contacts which we command have parted so far: a magnitude.
+    public var parted: Amperes = .zero
     public var stateOfCharge = Fraction(0)
     public var inverter = ""
     /// Faults that stand now.

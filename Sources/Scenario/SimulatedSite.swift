@@ -13,6 +13,8 @@ public struct SimulatedUnit: Sendable {
     public private(set) var contactors: ContactorModel?
     /// In the order in which they came; at most one of each kind.
     public private(set) var faults: [Fault] = []
+    /// The largest current that contacts have parted so far which others command: a magnitude.
+    public private(set) var partedCurrent: Amperes = .zero
     private var untilForeignWrite = Duration.zero
     /// Contacts that have parted since `takePartings()`.
     private var partings: [Parting] = []
@@ -99,6 +101,9 @@ public struct SimulatedUnit: Sendable {
                 .protection
             } else if management.keepsContactorsOpen { .fault } else { .permit }
         partings.append(Parting(current: battery.current, cause: cause))
+        if cause == .coil || cause == .permit {
+            partedCurrent = max(partedCurrent, battery.current.magnitude)
+        }
     }
 
     /// What has parted since the last call.

@@ -205,6 +205,9 @@ public struct BatteryConfig: Sendable, Equatable {
     public var frozenSamples: Int?
     /// The step in which the BMS reports temperatures, in K.
     public var temperatureResolution: Celsius
+    /// After this silence of ours the BMS opens its contactors by itself, as it is set in it; `nil` = it does
+    /// not wait for us.
+    public var heartbeatLimit: Duration? = nil
 }
 
 public struct UnitConfig: Sendable, Equatable {
@@ -238,6 +241,15 @@ public struct UnitConfig: Sendable, Equatable {
 
     /// From a new setpoint to the power it asks for, with 1 s for the way there and back.
     public var followTime: Duration { response + .seconds(1) }
+
+    /// Longest wait of the contactors for the current to end, where no cause is more urgent: zero has had its
+    /// time, and after it the inverter's own reversion, with a second for the last write.
+    public var openingLimit: Duration {
+        contactors?.openingLimit ?? followTime + reversion + response + .seconds(1)
+    }
+
+    /// How long the inverter may keep its power after the last write.
+    public var reversionEnd: Duration { reversion + response }
 }
 
 public struct PathConfig: Sendable, Equatable {

@@ -195,6 +195,10 @@ enum SiteKeys {
             .computed("as the profile says, else 120, while power flows"),
             "so many samples in a row without any change count as none, also at rest; 0 = never"
         ) { $0 }
+        static let heartbeatLimit = ConfigKey<Duration?>.whole(
+            "heartbeat_limit_ms", 100...3_700_000, "ms", .computed("none: it does not wait for us"),
+            "the BMS opens its contactors after this silence of ours: as set in it; outlasts the inverter's reversion"
+        ) { .milliseconds($0) }
         static let profile = ConfigKey.path(
             "profile", .computed("none: built-in Pylontech low voltage"),
             "the battery's profile (config/profiles)")

@@ -237,13 +237,14 @@ struct SiteReader {
             if let transport { buses.claim(transport, in: reader, key: "transport") }
             let frozen = reader.value(SiteKeys.Battery.frozenSamples)
             let step = reader.value(SiteKeys.Battery.temperatureResolution)
+            let heartbeat = reader.value(SiteKeys.Battery.heartbeatLimit)
             let profile = BatteryProfileConfig(reader)
             guard let transport, let bitRate, let receivesOnlyKnown, let period, let resolution, let step
             else { return nil }
             return BatteryConfig(
                 profile: profile, transport: transport, bitRate: bitRate,
                 receivesOnlyKnown: receivesOnlyKnown, period: period, packVoltageResolution: resolution,
-                frozenSamples: frozen ?? nil, temperatureResolution: step)
+                frozenSamples: frozen ?? nil, temperatureResolution: step, heartbeatLimit: heartbeat ?? nil)
         }
     }
 

@@ -45,7 +45,8 @@ extension SiteConfig {
                 [
                     Keys.Battery.transport, Keys.Battery.bitRate, Keys.Battery.receive,
                     Keys.Battery.period, Keys.Battery.packVoltageResolution,
-                    Keys.Battery.frozenSamples, Keys.Battery.temperatureResolution, Keys.Battery.profile,
+                    Keys.Battery.frozenSamples, Keys.Battery.temperatureResolution,
+                    Keys.Battery.heartbeatLimit, Keys.Battery.profile,
                     Keys.Battery.dialects, Keys.Battery.cellCount, Keys.Battery.temperatureCount,
                     Keys.Battery.acceptWithout,
                 ]

@@ -354,6 +354,7 @@ extension VirtualSite {
         sample.isContactorClosed = unit.isBatteryConnected
         sample.mainCoil = plant.mainCoil[index]
         sample.current = unit.battery.current
+        sample.parted = unit.partedCurrent
         sample.stateOfCharge = unit.battery.stateOfCharge
         sample.inverter = "\(unit.inverter.state)"
         sample.faults = unit.faults.map(\.kind)
@@ -400,7 +401,7 @@ extension VirtualSite {
                     id: unit.id, rating: unit.maxPower,
                     evidenceBudget: ControlSettings.budget(of: unit, period: period).battery,
                     response: unit.followTime, reversion: unit.reversion,
-                    openUnderLoad: unit.contactors.map(\.openingLimit))
+                    openUnderLoad: unit.contactors.map { _ in unit.openingLimit })
                 let inverter = plant.site.units[index].inverter
                 known.nameplate = inverter.ratedPower
                 known.idle = inverter.losses(at: .zero)

@@ -70,7 +70,7 @@ import YAMLText
                 io_module:
                   modbus: {host: 10.0.0.3}
                   poll_ms: 40
-                  watchdog_ms: 1000
+                  watchdog_ms: 12000
                   inputs:
                     - {number: 1, name: main_contactor}
                     - {number: 2, name: emergency_stop}

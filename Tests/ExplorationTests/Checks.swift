@@ -148,10 +148,14 @@ struct CycleCheck {
                 found(.contactorFaultNeedsReset)
             }
         }
-        if decided.closesMainContactor, after.memory.first.trippedCycles >= SiteModel.trippedCyclesMax {
+        if decided.closesMainContactor || decided.isContactorPermitted,
+            after.memory.first.trippedCycles >= SiteModel.trippedCyclesMax
+        {
             found(.tripOpensContactors)
         }
-        if decided.closesMainContactor && !old.output.closesMain {
+        // What a former run has left closed is kept closed until its current has ended.
+        let isAdopted = old.leavesContactors && event.first == .feedbackWrong && decided.window.isClosed
+        if decided.closesMainContactor && !old.output.closesMain && !isAdopted {
             if !old.output.closesPrecharge || !event.first.isChargeSeen { found(.closesOnlyPrecharged) }
         }
         switch (old.sequence.state, new.sequence.state) {
@@ -259,7 +263,11 @@ struct OrderCheck {
 
 extension UnitDecision {
     /// Whether the decision lets anything happen.
-    var isOpen: Bool { setpoint != .zero || !window.isClosed || isContactorPermitted }
+    /// Contacts that still open are not open to anything: their current has to end first.
+    var isOpen: Bool {
+        if case .opening = contactors { return setpoint != .zero || !window.isClosed }
+        return setpoint != .zero || !window.isClosed || isContactorPermitted
+    }
 }
 
 extension PermitWindow {

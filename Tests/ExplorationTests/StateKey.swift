@@ -10,9 +10,13 @@ import Quantities
 /// Not part of it, because it has no future here: the frequency response and the ramp (the frequency is
 /// always nominal, and the ramp passes the whole range in one cycle); the count of cycles; what each cycle
 /// writes anew before it reads it (the shares, the units that stop the site); of what a bank has seen in the
-/// last cycle, all but the latched trips that it holds back from a reset (no row of the specification holds); the watches for following, warmth
-/// and frozen values: no row of the specification reads the signals of the first two, and the last is off; sums and counts of what
-/// flickers, which no row of the specification has; the battery's widening limits, which never change here.
+/// last cycle, all but the latched trips that it holds back from a reset (no row of the specification holds);
+/// the watches for following, warmth and frozen values: no row of the specification reads the signals of the
+/// first two, and the last is off; sums and counts of what flickers, which no row of the specification has; the
+/// battery's widening limits, which never change here; of the contactors' load the finding, which each cycle
+/// writes anew, and the contradiction of current and power, which no weather shows; the lowest voltage, which is
+/// always the same, and the nameplate, which nobody says; the rest of an inverter, whose reversion nobody has
+/// proven here.
 struct StateKey: Hashable {
     private var first: UnitKey
     private var second: UnitKey
@@ -106,6 +110,8 @@ private struct UnitKey: Hashable {
         bits.add(control.output.isPermitted)
         bits.add(control.isResetWanted)
         bits.add(control.hasSeenInputs)
+        bits.add(control.leavesContactors)
+        bits.add(Bits.age(of: control.leavesContactors ? control.startedAt : nil, now, atMost: 2), width: 2)
         bits.add(unit.reportedFault.map { UInt64($0.rawValue) + 1 } ?? 0, width: 4)
         bits.add(UInt64(memory.trippedCycles), width: 2)
         bits.add(memory.isContactorReset)
@@ -187,8 +193,7 @@ extension StateKey {
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
                     "missingBattery", "missingInverter",
                     "seen", "reported", "locks", "hold", "actuation", "thermal", "chargeLimit",
-                    "dischargeLimit", "frozen",
-                    "contactors",
+                    "dischargeLimit", "frozen", "wrongPower", "lowestVoltage", "nameplate", "contactors",
                     "reportedFault",
                 ]
             ),
@@ -202,9 +207,16 @@ extension StateKey {
             ),
             (
                 "ContactorControl", unit.contactors,
-                ["sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings"]
+                [
+                    "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
+                    "finding",
+                    "startedAt", "leavesContactors", "restsSince", "inverter",
+                ]
             ),
-            ("ContactorSequence", unit.contactors.sequence, ["state", "settings", "disagreesSince"]),
+            (
+                "ContactorSequence", unit.contactors.sequence,
+                ["state", "settings", "disagreesSince", "patience"]
+            ),
             ("UnitLocks", unit.locks, ["slots", "isMaintained", "isStandby", "isHeld"]),
             ("UnitMode", unit.mode, ["state", "enterService"]),
             ("BasePoint", controller.basePoint, ["leases", "powers", "standing", "reversion"]),

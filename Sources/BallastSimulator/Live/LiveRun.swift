@@ -179,7 +179,7 @@ extension RunHistory.Unit {
         self.init(
             id: unit.id, rating: unit.maxPower, evidenceBudget: slowest * 3 + period,
             response: unit.followTime, reversion: unit.reversion,
-            openUnderLoad: unit.contactors?.openingLimit,
+            openUnderLoad: unit.contactors.map { _ in unit.openingLimit },
             currentFloor: unit.contactors?.zeroCurrent ?? Amperes(2))
     }
 }
