@@ -34,7 +34,7 @@ public struct Explanation: Sendable, BitwiseCopyable {
         switch own.limitedBy {
         case .siteLimit, .sharing, .none: limit = own.setpoint
         case .rating, .batteryCurrentLimit, .batteryPermission, .stateOfCharge, .reading, .interlock, .mode,
-            .grid, .contactors:
+            .entry, .grid, .contactors:
             limit = own.requested < .zero ? own.window.charge : own.window.discharge
         }
     }

@@ -20,6 +20,9 @@ struct UnitController: Sendable, BitwiseCopyable {
     /// People work on the unit until then; `nil` while nobody does.
     private(set) var maintainedUntil: MonotonicTime?
     private(set) var hold = UnitHold.none
+    private var hasSecondSender = false
+    /// How much power the ramp has come to since the unit runs: the others give their part back as slowly.
+    private var entered: Watts = .zero
     private var actuation: ActuationWatch
     private var thermal: ThermalWatch
     private var frozen: FrozenWatch
@@ -43,6 +46,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         var elapsed: Duration
         var isStopWanted: Bool
         var stopBound: Duration
+        /// The site's.
+        var ramp: WattsPerSecond
     }
 
     mutating func restore(_ trips: InterlockSet, firstOut: InterlockID?, hold former: UnitHold) {
@@ -93,6 +98,10 @@ struct UnitController: Sendable, BitwiseCopyable {
         _ events: inout EventList
     ) -> Role? {
         let signals = qualify(image, at: input.now, after: input.elapsed)
+        if image.battery.hasSecondSender != hasSecondSender {
+            hasSecondSender = image.battery.hasSecondSender
+            add(hasSecondSender ? .secondSenderHeard : .secondSenderGone, input, &events)
+        }
         let verdict = bank.evaluate(rows, of: signals, after: input.elapsed)
         report(verdict, rows, signals, input, &events)
         endMaintenance(input, &events)
@@ -102,6 +111,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         reportMode(from: before, input, &events)
         endTripped(from: before, input, &events)
         reportStop(from: before, signals, input, &events)
+        entered = mode.isRunning ? min(settings.rating, entered + input.ramp * input.elapsed) : .zero
         decision.window = window(signals, verdict)
         decision.warnings = bank.warnings
         conclude(&decision)
@@ -340,6 +350,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         window.limitDischarge(to: seen.packVoltage * seen.dischargeCurrentLimit, .batteryCurrentLimit)
         limitStateOfCharge(seen.stateOfCharge, &window)
         limitPermissions(signals, &window)
+        window.limitCharge(to: entered, .entry)
+        window.limitDischarge(to: entered, .entry)
         return window
     }
 
