@@ -183,6 +183,12 @@ struct UnitController: Sendable, BitwiseCopyable {
         return power.map { $0.magnitude > settings.rating * 0.02 } ?? false
     }
 
+    /// Two fifths of the current at full power.
+    private func swing(_ image: UnitImage, _ now: MonotonicTime) -> Amperes? {
+        let pack = image.battery.packVoltage.fresh(at: now, within: settings.budget.battery)
+        return pack.flatMap { $0 > .zero ? Amperes(0.4 * settings.rating.value / $0.value) : nil }
+    }
+
     /// Gives every signal its age: how long ago the device's required readings were all fresh.
     private mutating func qualify(
         _ raw: UnitImage, at now: MonotonicTime, after elapsed: Duration
@@ -192,11 +198,15 @@ struct UnitController: Sendable, BitwiseCopyable {
         image.battery = Plausible.battery(raw.battery, at: now, within: budget.battery)
         image.inverter.dcVoltage = Plausible.dcSide(raw.inverter.dcVoltage)
         let isLoaded = !settings.isFrozenUnderLoadOnly || isPowerFlowing(image, at: now)
-        if frozen.isFrozen(image.battery, at: now, within: budget.battery, isLoaded: isLoaded) {
+        if frozen.isFrozen(
+            image.battery, at: now, within: budget.battery, isLoaded: isLoaded, swing: swing(image, now))
+        {
             image.battery.packCurrent = .bad(.frozen, since: now)
             image.battery.packVoltage = .bad(.frozen, since: now)
             image.battery.cellVoltageMax = .bad(.frozen, since: now)
             image.battery.cellVoltageMin = .bad(.frozen, since: now)
+            image.battery.cellTemperatureMax = .bad(.frozen, since: now)
+            image.battery.cellTemperatureMin = .bad(.frozen, since: now)
         }
         seen = SeenBattery(
             image.battery, at: now, within: budget.battery, hasAlarms: settings.hasBatteryAlarms)

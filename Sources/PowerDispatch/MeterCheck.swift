@@ -54,6 +54,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var movedAt: MonotonicTime?
     private var restedAt: MonotonicTime?
     private var last: Watts?
+    private var resting: (meter: Watts, at: MonotonicTime)?
     /// Steps in a row that the meter has not shown, whoever was to blame.
     private var odd = 0
     private var oddSign = 0.0
@@ -84,7 +85,10 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         if meter != last { movedAt = now }
         last = meter
         let change = own - reference.own
-        if change.magnitude < step * 0.25 { restedAt = now }
+        if change.magnitude < step * 0.25 {
+            restedAt = now
+            followLoad(meter, now)
+        }
         guard let since = steppedAt else {
             if change.magnitude >= step { steppedAt = now }
             return
@@ -101,6 +105,16 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         reference = point
         steppedAt = nil
         if odd == 0 { trusted = point.others }
+    }
+
+    /// While the units rest the meter moves by the load alone: the next step is measured from there. What it shows
+    /// now may be the step already, which the units' own reading does not have yet: the sample before counts.
+    private mutating func followLoad(_ meter: Watts, _ now: MonotonicTime) {
+        guard let resting, now - resting.at < settling * 2 else { return resting = (meter, now) }
+        guard now - resting.at >= settling else { return }
+        reference?.meter = resting.meter
+        if odd == 0, let reference { trusted = reference.others }
+        self.resting = (meter, now)
     }
 
     private mutating func judge(_ own: Watts, _ meter: Watts, _ loadMax: Watts) {
