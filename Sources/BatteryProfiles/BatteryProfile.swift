@@ -2,6 +2,7 @@ import DBC
 import DeviceCodecs
 import Plant
 import Quantities
+import SiteConfig
 
 /// How one make of battery speaks: its DBC file, which signals are which readings, and what it wants to hear.
 public struct BatteryProfile: Sendable {

@@ -247,7 +247,13 @@ public struct Controller: Sendable, BitwiseCopyable {
         var rest = decision.target
         for index in 0..<unitCount {
             let unit = units[index].settings
+            let (entered, isEntering) = (units[index].entered, units[index].entered < unit.rating)
+            decision.units[index].isEntering = isEntering
             shares[index].window = decision.units[index].window
+            if isEntering {
+                shares[index].window.limitCharge(to: entered, .entry)
+                shares[index].window.limitDischarge(to: entered, .entry)
+            }
             shares[index].stateOfCharge = images[index].battery.stateOfCharge.fresh(
                 at: now, within: unit.budget.battery)
             shares[index].losses = unit.losses
@@ -258,10 +264,21 @@ public struct Controller: Sendable, BitwiseCopyable {
             shares[index].window = .closed(.sharing)
         }
         var span = shares.mutableSpan
-        _ = sharing.share(rest, over: &span, count: unitCount)
+        let given = sharing.share(rest, over: &span, count: unitCount)
+        // The ramp holds back what others have in its place; what nobody else has is not held back.
+        if given.magnitude < rest.magnitude * (1 - 1e-9) { shareWhole(rest, &decision) }
         for index in 0..<unitCount {
             decision.units[index].asked = decision.units[index].override ?? shares[index].power
         }
+    }
+
+    /// The same without any ramp.
+    private mutating func shareWhole(_ rest: Watts, _ decision: inout Decision) {
+        for index in 0..<unitCount where decision.units[index].override == nil {
+            shares[index].window = decision.units[index].window
+        }
+        var span = shares.mutableSpan
+        _ = sharing.share(rest, over: &span, count: unitCount)
     }
 
     private mutating func endOverrides(_ now: MonotonicTime, _ decision: inout Decision) {

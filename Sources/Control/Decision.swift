@@ -18,6 +18,8 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     public var window = PermitWindow.closed(.mode)
     /// What kept the setpoint below `requested`; `none` where nothing did.
     public var limitedBy = Cause.none
+    /// It runs for less time than the site's ramp takes to its rating: others give their part back slowly.
+    public var isEntering = false
     public var isContactorPermitted = false
     /// The coils, where we drive them; the main one outlasts the permit until the current has ended.
     public var closesMainContactor = false

@@ -22,7 +22,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     private(set) var hold = UnitHold.none
     private var hasSecondSender = false
     /// How much power the ramp has come to since the unit runs: the others give their part back as slowly.
-    private var entered: Watts = .zero
+    private(set) var entered: Watts = .zero
     private var actuation: ActuationWatch
     private var thermal: ThermalWatch
     private var frozen: FrozenWatch
@@ -360,8 +360,6 @@ struct UnitController: Sendable, BitwiseCopyable {
         window.limitDischarge(to: seen.packVoltage * seen.dischargeCurrentLimit, .batteryCurrentLimit)
         limitStateOfCharge(seen.stateOfCharge, &window)
         limitPermissions(signals, &window)
-        window.limitCharge(to: entered, .entry)
-        window.limitDischarge(to: entered, .entry)
         return window
     }
 
