@@ -79,6 +79,7 @@ public enum Daemon {
             doubt: search.doubt, resumes: config.control.resumesAfterRestart,
             wallSeconds: WallClock.nowMilliseconds() / 1_000)
         for note in latches.notes + restart.notes { journal.write(note) }
+        for risk in config.accepted { journal.write(accepted(risk, site: config.siteID)) }
         let busStop = StopFlag()
         let epoch = MonotonicTime.now() + .milliseconds(50)
         let site: SiteAssembly
@@ -97,6 +98,15 @@ public enum Daemon {
             search: search, checked: checked, signals: signals)
         end(restart.record, in: directory, areLatchesSaved: areLatchesSaved, journal)
         withExtendedLifetime(lock) {}
+    }
+
+    private static func accepted(_ risk: AcceptedRisk, site: String) -> LogRecord {
+        LogRecord(
+            .warning, "RISK ACCEPTED: \(risk.text)",
+            fields: [
+                ("BALLAST_SITE", site), ("BALLAST_EVENT", "risk_accepted"),
+                ("BALLAST_CAUSE", risk.risk.rawValue),
+            ])
     }
 
     private static func controlServer(

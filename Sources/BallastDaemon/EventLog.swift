@@ -49,7 +49,7 @@ struct EventLog {
         case "contactor_fault", "grid_lost", "grid_not_ready", "held": add("BALLAST_CAUSE", record.cause)
         case let name
         where name.hasPrefix("base_point") || name.hasPrefix("override") || name.hasPrefix("maintenance")
-            || name == "frequency_source":
+            || name == "frequency_source" || name.hasPrefix("grid_source"):
             add("BALLAST_SOURCE", record.cause)
         case _: add("BALLAST_INTERLOCK", record.cause)
         }
@@ -116,7 +116,8 @@ struct EventLog {
         case .basePointLapsed(let source):
             powerAsked("base_point_lapsed", "has lapsed", source, event, &record)
         case .frequencyHandedOver, .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridLost,
-            .gridNotReady, .gridGood, .gridEntered:
+            .gridNotReady, .gridGood, .gridEntered, .gridUnseen, .gridSeen, .gridSourceBlind,
+            .gridSourceSees, .meterJudged:
             describeGrid(event, &record)
         case .openedUnderLoad:
             (record.event, record.text) = plain(event.kind)
@@ -130,7 +131,7 @@ struct EventLog {
                 "the inverter says that it is built for \(Names.rounded(rated)) kW, max_power_kw is"
                 + " \(Names.rounded(asked)): it is asked for no more than its own"
         case .resetDone, .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
-            .stopRequested, .resumed, .holdEnded, .resumeRefused:
+            .stopRequested, .resumed, .holdEnded, .resumeRefused, .secondSenderHeard, .secondSenderGone:
             (record.event, record.text) = plain(event.kind)
         case .overrideBegun: overridden("override", "is set", event, &record)
         case .overrideEnded: overridden("override_end", "has ended", event, &record)
@@ -197,6 +198,9 @@ struct EventLog {
             ("reset_needs_service", "reset refused: what is still latched needs the role service")
         case .stoppedWithPower:
             ("stopped_with_power", "stopped by its time alone: the inverter is not seen to be at zero power")
+        case .secondSenderHeard:
+            ("second_sender", "somebody else speaks in the battery's name: the strictest of both counts")
+        case .secondSenderGone: ("second_sender_gone", "only one speaks in the battery's name again")
         case .openedUnderLoad:
             ("opened_under_load", "contactors opened by their bound alone: current is not seen to have ended")
         case .frequencyLost: ("frequency_lost", "no fresh frequency; droop is held, then ramps to zero")
@@ -208,26 +212,37 @@ struct EventLog {
             ("frequency_missing", "no frequency source for 5 s: the site gives no frequency response")
         case .gridGood: ("grid_good", "the grid is seen good; the time to enter service begins")
         case .gridEntered: ("grid_entered", "the grid's state allows service")
+        case .gridUnseen:
+            (
+                "grid_unseen",
+                "GRID: nobody on site sees it, no meter, inverter or PMU; power goes to zero on the ramp"
+            )
+        case .gridSeen:
+            ("grid_seen", "the grid is seen again, without an excursion; power comes back on the ramp")
         case .stopRequested: ("stop", "site is being taken out of service")
         case .resumed: ("resume", "site may run again")
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
             .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost,
-            .gridNotReady, .contactorFault, .held, .nameplateBelow:
+            .gridNotReady, .contactorFault, .held, .nameplateBelow, .gridSourceBlind, .gridSourceSees,
+            .meterJudged:
             ("", "")
         }
     }
 
     private func priority(of kind: Event.Kind) -> LogRecord.Priority {
         switch kind {
-        case .tripped, .gridLost, .contactorFault: .critical
+        case .meterJudged(let verdict): verdict.isWrong ? .critical : .notice
+        case .tripped, .gridLost, .gridUnseen, .contactorFault: .critical
         case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
-            .basePointRefused, .basePointLapsed, .lockRefused, .overrideRefused, .overrideOfTripped,
-            .frequencyDisputed, .frequencyMissing, .gridNotReady, .held, .resumeRefused, .nameplateBelow:
+            .secondSenderHeard, .basePointRefused, .basePointLapsed, .lockRefused, .overrideRefused,
+            .overrideOfTripped, .frequencyDisputed, .frequencyMissing, .gridNotReady, .gridSourceBlind,
+            .held, .resumeRefused, .nameplateBelow:
             .warning
         case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,
             .basePointSet, .basePointRevoked, .lockBegun, .lockEnded, .overrideBegun,
-            .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered, .holdEnded:
+            .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered, .holdEnded,
+            .gridSeen, .gridSourceSees, .secondSenderGone:
             .notice
         }
     }

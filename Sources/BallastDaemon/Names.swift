@@ -15,6 +15,7 @@ enum Names {
         case .reading(let signal): "no_\(signal.name)"
         case .interlock(let id): "\(id.name)"
         case .mode: "not_in_service"
+        case .entry: "entry_ramp"
         case .siteLimit: "site_limit"
         case .contactors: "contactors_open"
         case .sharing: "sharing"
@@ -39,6 +40,7 @@ enum Names {
         case .waiting: "waiting"
         case .ramping: "ramping"
         case .inService: "in_service"
+        case .blind: "blind"
         }
     }
 

@@ -73,10 +73,10 @@ extension SiteAssembly {
         let talk = ModbusConversation(settings)
         let silences = addInverters(to: talk, endpoint, parts)
         let hushes = addModules(to: talk, endpoint, parts)
-        if let meter = config.gridMeter?.modbus, meter.endpoint == endpoint {
+        if let meter = config.gridMeter, meter.modbus.endpoint == endpoint {
             talk.addMeter(
-                ModbusDeviceSettings(meter), sign: .generation, driver: parts.drivers.map(of: meter),
-                images: parts.exchange.meter.writer())
+                ModbusDeviceSettings(meter.modbus), sign: SunSpecMeterSign(meter.sign),
+                driver: parts.drivers.map(of: meter.modbus), images: parts.exchange.meter.writer())
         }
         return (talk, silences, hushes)
     }
@@ -152,6 +152,15 @@ extension ModbusAddress {
                 case .odd: .odd
                 }
             self = .serial(device: device, baud: line.baud, parity: parity, stopBits: line.stopBits)
+        }
+    }
+}
+
+extension SunSpecMeterSign {
+    public init(_ sign: MeterSign) {
+        switch sign {
+        case .generation: self = .generation
+        case .load: self = .load
         }
     }
 }

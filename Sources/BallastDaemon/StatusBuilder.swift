@@ -38,7 +38,8 @@ struct StatusBuilder {
             setpoint_kw: kilowatts(snapshot.decision.setpoint), meter_power_kw: meter.map(kilowatts),
             site_power_kw: total.map(rounded), realtime: realtime, latches_saved: latchesSaved,
             base_point_by: "\(snapshot.decision.basePointSource.name)", stopped: isStopped, units: units,
-            links: links, grid: grid(snapshot.decision))
+            links: links, grid: grid(snapshot.decision),
+            accepted: config.accepted.isEmpty ? nil : config.accepted.map(\.text))
     }
 
     private func grid(_ decision: borrowing Decision) -> GridStatus {
@@ -52,7 +53,7 @@ struct StatusBuilder {
             state: grid.state.map(Names.text), cause: grid.outage.map { "\($0.name)" },
             allowed_percent: rounded(grid.share.percent),
             energy_kw: kilowatts(decision.correction - decision.eventShift),
-            event_shift_kw: kilowatts(decision.eventShift))
+            event_shift_kw: kilowatts(decision.eventShift), meter: "\(grid.meter.name)")
     }
 
     private func unit(

@@ -33,6 +33,7 @@ extension Daemon {
                     + " \(server.connections) clients; may ask for a power: \(writers), for at most"
                     + " \(Int(server.lease.seconds)) s")
         }
+        lines += config.accepted.map { "  ACCEPTED        \($0.text)" }
         lines += GridSummary.lines(of: config)
         let book = ReversionBook(config)
         if let refusal = book.remoteRefusal { lines.append("  remote power    \(refusal)") }

@@ -18,6 +18,8 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     public var window = PermitWindow.closed(.mode)
     /// What kept the setpoint below `requested`; `none` where nothing did.
     public var limitedBy = Cause.none
+    /// It runs for less time than the site's ramp takes to its rating: others give their part back slowly.
+    public var isEntering = false
     public var isContactorPermitted = false
     /// The coils, where we drive them; the main one outlasts the permit until the current has ended.
     public var closesMainContactor = false
@@ -63,6 +65,9 @@ public struct Event: Sendable, BitwiseCopyable {
         case resetNeedsService
         /// The time to stop is over and the inverter still delivers, or nobody can see what it does.
         case stoppedWithPower
+        /// Somebody else speaks in the battery's name: the strictest of what is said counts.
+        case secondSenderHeard
+        case secondSenderGone
         case frequencyLost
         case frequencyBack
         /// Another source measures now; its value is what it measures.
@@ -80,6 +85,15 @@ public struct Event: Sendable, BitwiseCopyable {
         case gridGood
         /// The grid's state allows service again, over the ramp.
         case gridEntered
+        /// Nobody on site sees the grid: power goes on the ramp.
+        case gridUnseen
+        /// Somebody sees it again, and no excursion: power comes back on the ramp.
+        case gridSeen
+        /// What the meter's power is worth, beside the units' own; value and limit are both powers.
+        case meterJudged(MeterCheck.Verdict)
+        /// One of those that see the grid sees it no more, silent or frozen.
+        case gridSourceBlind(FrequencySource.Kind, isFrozen: Bool)
+        case gridSourceSees(FrequencySource.Kind)
         case basePointSet(BasePointSource)
         case basePointRefused(BasePointSource)
         case basePointRevoked(BasePointSource)

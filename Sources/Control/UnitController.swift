@@ -24,6 +24,9 @@ struct UnitController: Sendable, BitwiseCopyable {
     /// Who keeps the unit out of service.
     var locks = UnitLocks()
     private(set) var hold = UnitHold.none
+    private var hasSecondSender = false
+    /// How much power the ramp has come to since the unit runs: the others give their part back as slowly.
+    private(set) var entered: Watts = .zero
     private var actuation: ActuationWatch
     private var thermal: ThermalWatch
     private var chargeLimit = WideningLimit()
@@ -53,6 +56,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         var elapsed: Duration
         var isStopWanted: Bool
         var stopBound: Duration
+        /// The site's.
+        var ramp: WattsPerSecond
     }
 
     mutating func restore(_ trips: InterlockSet, firstOut: InterlockID?, hold former: UnitHold) {
@@ -103,6 +108,10 @@ struct UnitController: Sendable, BitwiseCopyable {
         _ events: inout EventList
     ) -> Role? {
         let signals = qualify(image, at: input.now, after: input.elapsed)
+        if image.battery.hasSecondSender != hasSecondSender {
+            hasSecondSender = image.battery.hasSecondSender
+            add(hasSecondSender ? .secondSenderHeard : .secondSenderGone, input, &events)
+        }
         let verdict = bank.evaluate(rows, of: signals, after: input.elapsed)
         report(verdict, rows, signals, input, &events)
         judgePower(signals, input, &events)
@@ -117,6 +126,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         connect(patience(rows), signals, input, &events)
         reportMode(from: before, input, &events)
         reportStop(from: before, signals, input, &events)
+        entered = mode.isRunning ? min(settings.rating, entered + input.ramp * input.elapsed) : .zero
         decision.window = window(signals, verdict, after: input.elapsed)
         decision.warnings = bank.warnings
         conclude(&decision)
@@ -223,6 +233,12 @@ struct UnitController: Sendable, BitwiseCopyable {
         return power.map { $0.magnitude > settings.rating * 0.02 } ?? false
     }
 
+    /// Two fifths of the current at full power.
+    private func swing(_ image: UnitImage, _ now: MonotonicTime) -> Amperes? {
+        let pack = image.battery.packVoltage.fresh(at: now, within: settings.budget.battery)
+        return pack.flatMap { $0 > .zero ? Amperes(0.4 * settings.rating.value / $0.value) : nil }
+    }
+
     /// Gives every signal its age: how long ago the device's required readings were all fresh.
     private mutating func qualify(
         _ raw: UnitImage, at now: MonotonicTime, after elapsed: Duration
@@ -232,11 +248,15 @@ struct UnitController: Sendable, BitwiseCopyable {
         image.battery = Plausible.battery(raw.battery, at: now, within: budget.battery)
         image.inverter.dcVoltage = Plausible.dcSide(raw.inverter.dcVoltage)
         let isLoaded = !settings.isFrozenUnderLoadOnly || isPowerFlowing(image, at: now)
-        if frozen.isFrozen(image.battery, at: now, within: budget.battery, isLoaded: isLoaded) {
+        if frozen.isFrozen(
+            image.battery, at: now, within: budget.battery, isLoaded: isLoaded, swing: swing(image, now))
+        {
             image.battery.packCurrent = .bad(.frozen, since: now)
             image.battery.packVoltage = .bad(.frozen, since: now)
             image.battery.cellVoltageMax = .bad(.frozen, since: now)
             image.battery.cellVoltageMin = .bad(.frozen, since: now)
+            image.battery.cellTemperatureMax = .bad(.frozen, since: now)
+            image.battery.cellTemperatureMin = .bad(.frozen, since: now)
         }
         seen = SeenBattery(
             image.battery, at: now, within: budget.battery, hasAlarms: settings.hasBatteryAlarms)

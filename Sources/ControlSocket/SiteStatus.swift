@@ -35,6 +35,8 @@ public struct SiteStatus: Codable, Sendable, Equatable {
     public var links: [LinkStatus]
     /// What the site sees of the grid, and what moves the base point; absent in records of older versions.
     public var grid: GridStatus?
+    /// The risks that a named person has accepted in the configuration; absent without one.
+    public var accepted: [String]?
 
     public init(
         site: String, mode: String, at: String, cycle: UInt64, period_ms: Double, overruns: UInt64,
@@ -42,9 +44,10 @@ public struct SiteStatus: Codable, Sendable, Equatable {
         setpoint_kw: Double,
         meter_power_kw: Double?, site_power_kw: Double?, realtime: String, latches_saved: Bool,
         base_point_by: String, stopped: Bool, units: [UnitStatus], links: [LinkStatus],
-        grid: GridStatus? = nil
+        grid: GridStatus? = nil, accepted: [String]? = nil
     ) {
         self.grid = grid
+        self.accepted = accepted
         self.site = site
         self.mode = mode
         self.at = at
@@ -229,7 +232,7 @@ public struct GridStatus: Codable, Sendable, Equatable {
     public var frequency_health: String
     /// Rate of change of frequency; absent while there are too few samples.
     public var rocof_hz_per_s: Double?
-    /// `in_service`, `ramping`, `waiting`, `out`; absent where the grid is not supervised.
+    /// `in_service`, `ramping`, `waiting`, `out`, `blind`; absent where the grid is not supervised.
     public var state: String?
     /// Why the grid's state keeps the site from its power.
     public var cause: String?
@@ -239,12 +242,16 @@ public struct GridStatus: Codable, Sendable, Equatable {
     public var energy_kw: Double
     /// What the power delivered when the frequency event began adds to it.
     public var event_shift_kw: Double
+    /// What the meter's power is worth beside the units' own: `unproven`, `good`, `reversed`, `frozen`,
+    /// `astray`; absent before the first cycle.
+    public var meter: String?
 
     public init(
         frequency_source: String? = nil, frequency_health: String = "good", rocof_hz_per_s: Double? = nil,
         state: String? = nil, cause: String? = nil, allowed_percent: Double = 100, energy_kw: Double = 0,
-        event_shift_kw: Double = 0
+        event_shift_kw: Double = 0, meter: String? = nil
     ) {
+        self.meter = meter
         self.frequency_source = frequency_source
         self.frequency_health = frequency_health
         self.rocof_hz_per_s = rocof_hz_per_s

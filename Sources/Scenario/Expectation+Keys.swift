@@ -93,7 +93,8 @@ extension Expectation {
         case "event": return .event(try keys.requiredText(key), cause: try keys.text("cause"))
         case "no_event": return .noEvent(try keys.requiredText(key), cause: try keys.text("cause"))
         case "frequency_source": return .frequencySource(try keys.requiredText(key))
-        case "grid": return .grid(try words(key, &keys, of: ["out", "waiting", "ramping", "in_service"]))
+        case "grid":
+            return .grid(try words(key, &keys, of: ["out", "waiting", "ramping", "in_service", "blind"]))
         case "daemon":
             return .daemon(isRunning: try words(key, &keys, of: ["running", "dead"])[0] == "running")
         // "stopped": the only one left.

@@ -40,7 +40,7 @@ public struct Expectation: Sendable, Equatable {
         case frequencySource(String)
         /// As the controller sees it, Hz.
         case frequency(ClosedRange<Double>)
-        /// The grid's state as the controller judges it: out, waiting, ramping, in_service.
+        /// The grid's state as the controller judges it: out, waiting, ramping, in_service, blind.
         case grid([String])
         case daemon(isRunning: Bool)
         /// An operator has stopped the site.

@@ -320,12 +320,19 @@ public struct SimulatedSite: Sendable {
             switch fault {
             case .meterOffset(let offset): view.frequency += offset
             case .meterReversed: view.power = -view.power
+            case .meterCoarse(let step):
+                view.frequency = Hertz((view.frequency.value / step.value).rounded() * step.value)
             case .meterOutlier(let value) where time.nanoseconds % 1_000_000_000 < 30_000_000:
                 view.frequency = value
             case _: break
             }
         }
         return view
+    }
+
+    /// What an inverter measures at its terminals, which is the grid's.
+    public var terminals: (frequency: Hertz, voltage: Fraction) {
+        has(.gridLoss) ? (.zero, .zero) : (frequency, Fraction(1))
     }
 
     /// What a PMU shows.

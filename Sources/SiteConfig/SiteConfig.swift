@@ -27,6 +27,8 @@ public struct SiteConfig: Sendable, Equatable {
     public var schedule: String?
     /// `nil` = the site is nobody's Modbus device.
     public var modbusServer: ModbusServerConfig? = nil
+    /// What named persons answer for.
+    public var accepted: [AcceptedRisk] = []
 
     /// The units' largest powers together.
     public var ratedPower: Watts { units.reduce(.zero) { $0 + $1.maxPower } }
@@ -40,6 +42,8 @@ public struct SiteLimitsConfig: Sendable, Equatable {
     public var exportLimit: Watts
     /// The most that everything else behind the meter draws; held back while the meter is stale.
     public var siteLoadMax: Watts
+    /// The file says it; without its word it is taken for zero.
+    public var isLoadDeclared = true
 }
 
 /// The cycle and what its outputs may do.
@@ -161,8 +165,20 @@ public struct DriverLoad: Sendable, Equatable {
     }
 }
 
+/// Which way a meter counts.
+public enum MeterSign: String, Sendable, CaseIterable {
+    /// Positive = the site injects.
+    case generation
+    /// Positive = the site draws.
+    case load
+}
+
 public struct GridMeterConfig: Sendable, Equatable {
     public var modbus: ModbusConfig
+    /// A driver file says it by itself.
+    public var sign = MeterSign.generation
+    /// The step in which it reports frequency; `nil` = nobody has said.
+    public var frequencyResolution: Hertz?
 }
 
 /// How CAN frames reach us.

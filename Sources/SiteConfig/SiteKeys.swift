@@ -83,6 +83,17 @@ enum SiteKeys {
             "longest use of the last response without a fresh frequency", as: milliseconds)
     }
 
+    enum Meter {
+        static let sign = ConfigKey<MeterSign>.choice(
+            "power_sign", .fixed("generation"),
+            "what a positive power of a SunSpec meter is: generation = the site injects, load = it draws")
+        static let frequencyResolution = ConfigKey.number(
+            "frequency_resolution_hz", 0.000_1...1, "Hz", .computed("unknown"),
+            "the step of its frequency; up to 0.02, so long without a step is a meter that stands still"
+        ) { Hertz($0) }
+        static var reference: [any ReferenceEntry] { [sign, frequencyResolution] }
+    }
+
     enum Bus {
         static let host = ConfigKey.host("host", .computed("none"), "Modbus TCP: where the device is reached")
         static let port = ConfigKey.whole("port", 1...65_535, "", .fixed(502), "Modbus TCP: the port") {

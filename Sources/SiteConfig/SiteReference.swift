@@ -38,7 +38,7 @@ extension SiteConfig {
             ("grid_integration.supervision.permit.", GridSupervisionKeys.bits),
             ("grid_integration.droop_settings.", DroopKeys.reference),
             ("grid_meter.modbus.", modbus),
-            ("grid_meter.", polling),
+            ("grid_meter.", polling + Keys.Meter.reference),
             ("bess_units[].", unit),
             (
                 "bess_units[].bms.",
@@ -64,6 +64,7 @@ extension SiteConfig {
         ] + ioModule + [
             ("interlocks.", [InterlockKeys.chemistry, InterlockKeys.table]),
             ("interlocks.rows[].", InterlockKeys.reference),
+            ("accept.RISK.", Keys.Accept.reference),
             ("paths.", [Keys.Paths.stateDirectory, Keys.Paths.controlSocket]),
         ] + seedSections
     }

@@ -150,7 +150,7 @@ import Testing
             "mode: simulation",
             with: """
                 mode: production
-                site: {import_limit_kw: 100, export_limit_kw: 100}
+                site: {import_limit_kw: 100, export_limit_kw: 100, site_load_max_kw: 10}
                 grid_meter: {modbus: {host: 10.0.0.2}}
                 """
         ).replacing(

@@ -8,7 +8,7 @@ import YAMLText
 @Suite struct InterlockSiteTests {
     static let production = """
         mode: production
-        site: {import_limit_kw: 100, export_limit_kw: 100}
+        site: {import_limit_kw: 100, export_limit_kw: 100, site_load_max_kw: 10}
         grid_meter: {modbus: {host: 10.0.0.2}}
         bess_units:
           - id: A
@@ -17,6 +17,7 @@ import YAMLText
             max_power_kw: 100
             bms: {transport: "socketcan:can0"}
             modbus: {host: 10.0.0.1}
+            io_module: {modbus: {host: 10.0.0.9}, inputs: [{number: 1, name: emergency_stop}]}
 
         """
     static var simulation: String { production.replacing("mode: production", with: "mode: simulation") }
