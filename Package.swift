@@ -140,6 +140,11 @@ let package = Package(
                 "CANBus", "ModbusBus", "PhasorBus", "ControlSocket", "FrequencyResponse",
             ], swiftSettings: strict),
 
+        book(
+            "BooksFiles",
+            [
+                "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "SiteConfig", "YAMLText",
+            ]),
         edge("ModbusCommissioning", ["Quantities", "DeviceCodecs", "ModbusBus"]),
         .target(
             name: "FrequencyReplay",
@@ -167,7 +172,7 @@ let package = Package(
             ]),
         program("ballast-door", ["LinuxIO", "ControlSocket", argumentParser]),
         program("ballast-link", ["BallastLink", argumentParser]),
-        program("ballast-aggregator", ["BallastAggregator", argumentParser]),
+        program("ballast-aggregator", ["BallastAggregator", "BooksFiles", argumentParser]),
         program(
             "ballast-sim",
             [
@@ -277,6 +282,7 @@ let package = Package(
         bookTests(
             "SettlementTests",
             ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksSupport"]),
+        bookTests("BooksFilesTests", ["BooksSupport", "ballast-aggregator"]),
         tests("SafeOutputTests", ["Quantities", "LinuxIO", "ModbusBus", "SafeOutput"]),
         tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),
         tests(
