@@ -28,6 +28,17 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
     .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
+/// The pure targets above the site live together in `Sources/Aggregator`.
+func book(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/Aggregator/\(name)", swiftSettings: strict)
+}
+
+func bookTests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, path: "Tests/Aggregator/\(name)", swiftSettings: strict)
+}
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -65,6 +76,13 @@ let package = Package(
         pure("Scenario", ["Quantities", "FrequencyResponse", "SiteConfig", "JSONText"]),
         pure("DeviceDrivers", ["Quantities", "Plant", "DeviceCodecs", "SiteConfig"]),
         pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"]),
+
+        // above the site: whole amounts and exact money; pure as well
+        book("ExactAmounts"),
+        book("Metering", ["ExactAmounts"]),
+        book("Ledger", ["ExactAmounts"]),
+        book("Contracts", ["ExactAmounts"]),
+        book("Settlement", ["ExactAmounts", "Metering", "Ledger", "Contracts"]),
 
         // C at the door
         .target(name: "CLinux"),
@@ -122,6 +140,11 @@ let package = Package(
                 "CANBus", "ModbusBus", "PhasorBus", "ControlSocket", "FrequencyResponse",
             ], swiftSettings: strict),
 
+        book(
+            "BooksFiles",
+            [
+                "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "SiteConfig", "YAMLText",
+            ]),
         edge("ModbusCommissioning", ["Quantities", "DeviceCodecs", "ModbusBus"]),
         .target(
             name: "FrequencyReplay",
@@ -149,7 +172,7 @@ let package = Package(
             ]),
         program("ballast-door", ["LinuxIO", "ControlSocket", argumentParser]),
         program("ballast-link", ["BallastLink", argumentParser]),
-        program("ballast-aggregator", ["BallastAggregator", argumentParser]),
+        program("ballast-aggregator", ["BallastAggregator", "BooksFiles", argumentParser]),
         program(
             "ballast-sim",
             [
@@ -251,6 +274,15 @@ let package = Package(
                 "ControlSocket", "BallastDaemon", "BallastSimulator", "ProgramSupport", "ballastd",
                 "ballastctl", "ballast-door", "ballast-sim",
             ]),
+        .target(name: "BooksSupport", path: "Tests/Aggregator/BooksSupport", swiftSettings: strict),
+        bookTests("ExactAmountsTests", ["ExactAmounts", "BooksSupport"]),
+        bookTests("MeteringTests", ["ExactAmounts", "Metering", "BooksSupport"]),
+        bookTests("LedgerTests", ["ExactAmounts", "Ledger", "BooksSupport"]),
+        bookTests("ContractsTests", ["ExactAmounts", "Contracts", "BooksSupport"]),
+        bookTests(
+            "SettlementTests",
+            ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksSupport"]),
+        bookTests("BooksFilesTests", ["BooksSupport", "ballast-aggregator"]),
         tests("SafeOutputTests", ["Quantities", "LinuxIO", "ModbusBus", "SafeOutput"]),
         tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),
         tests(

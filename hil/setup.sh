@@ -35,7 +35,8 @@ need_build() {
 
 # A Python of our own with the protocol peers, at fixed versions; made again when the list changes.
 need_peers() {
-    need_packages python3-venv mbpoll
+    # hledger and ledger judge the books that are exported.
+    need_packages python3-venv mbpoll hledger ledger
     local list="$root/Tests/Peers/requirements.txt" venv="$root/.venv"
     if ! cmp -s "$list" "$venv/installed.txt" || [ ! -d "$venv/cantools-source" ]; then
         say "installing the Python peers (Tests/Peers/requirements.txt)"

@@ -4,7 +4,16 @@ import BallastAggregator
 @main struct AggregatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ballast-aggregator",
-        abstract: "Takes the reports of Ballast sites, stores them, and shows them.")
+        abstract:
+            "Takes the reports of Ballast sites, stores them, and shows them; settles energy into money.",
+        subcommands: [ServeCommand.self, BooksCommand.self], defaultSubcommand: ServeCommand.self)
+}
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Takes the reports of sites until a signal ends it; what is done where no command is named."
+    )
 
     @Option(help: "The configuration file (YAML).") var config: String
 

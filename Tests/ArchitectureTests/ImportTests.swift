@@ -19,7 +19,15 @@ import Testing
         "Scenario":          ["Quantities", "FrequencyResponse", "SiteConfig", "JSONText"],
         "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"],
         "DeviceDrivers":     ["Quantities", "Plant", "DeviceCodecs", "SiteConfig"],
+        "ExactAmounts":      [],
+        "Metering":          ["ExactAmounts"],
+        "Ledger":            ["ExactAmounts"],
+        "Contracts":         ["ExactAmounts"],
+        "Settlement":        ["ExactAmounts", "Metering", "Ledger", "Contracts"],
     ]
+
+    /// Where energy and money are kept: whole numbers only.
+    static let exact: Set<String> = ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement"]
 
     /// What belongs to the toolchain, and edges may have.
     static let system: Set<String> = ["Glibc", "Synchronization"]
@@ -45,6 +53,7 @@ import Testing
                           "NIOSSL", "Crypto", "Dispatch"],
         "BallastAggregator": ["JSONText", "SiteConfig", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "Logging", "NIOCore"],
+        "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "SiteConfig", "YAMLText"],
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
         "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
                               "FrequencyRecord", "BallastDaemon"],
@@ -62,7 +71,7 @@ import Testing
                                "ArgumentParser"],
         "ballast-door":       ["ControlSocket", "LinuxIO", "ArgumentParser"],
         "ballast-link":       ["BallastLink", "ArgumentParser"],
-        "ballast-aggregator": ["BallastAggregator", "ArgumentParser"],
+        "ballast-aggregator": ["BallastAggregator", "BooksFiles", "ArgumentParser"],
         "ballast-sim":        ["BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
                                "ModbusBus", "Quantities", "Scenario", "SiteConfig", "VirtualSite", "YAMLText", "ArgumentParser"],
     ]
@@ -105,6 +114,10 @@ import Testing
         }
         let network: Set<String> = ["NIOCore", "NIOSSL", "AsyncHTTPClient", "Hummingbird", "GRDB", "Crypto"]
         #expect(Self.composition["BallastDaemon"]?.isDisjoint(with: network) == true)
+        #expect(Self.pure["Metering"]?.contains("Ledger") == false, "meters know no money")
+        #expect(Self.pure["Ledger"] == ["ExactAmounts"], "the ledger knows neither meters nor markets")
+        #expect(Self.pure["Contracts"]?.contains("Ledger") == false)
+        #expect(Self.composition["BooksFiles"]?.isDisjoint(with: network) == true)
         #expect(Self.programs["ballastctl"]?.contains("Control") == false)
         #expect(Self.programs["ballastctl"]?.contains("ModbusBus") == false)
     }
@@ -164,9 +177,8 @@ import Testing
         for (target, modules) in Self.pure.merging(Self.edges, uniquingKeysWith: { $1 }) {
             for (index, line) in manifest.lines.enumerated() {
                 let text = line.drop { $0 == " " }
-                guard text.hasPrefix("pure(\"\(target)\"") || text.hasPrefix("edge(\"\(target)\"") else {
-                    continue
-                }
+                let isFound = ["pure", "edge", "book"].contains { text.hasPrefix("\($0)(\"\(target)\"") }
+                guard isFound else { continue }
                 let names = text.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
                     .filter { $0.offset % 2 == 1 }.map { String($0.element) }.dropFirst()
                 for name in names where !modules.contains(name) {

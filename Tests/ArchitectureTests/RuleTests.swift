@@ -72,6 +72,16 @@ import Testing
             .expectNone()
     }
 
+    @Test func `energy and money are counted in whole numbers`() throws {
+        try SourceTree.files(under: "Sources").filter { ImportTests.exact.contains($0.target) }
+            .flatMap { file in
+                ["Double", "Float"].flatMap { word in
+                    file.findings("\(word) where money is kept", where: { Self.has(word, in: $0) })
+                }
+            }
+            .expectNone()
+    }
+
     /// Words that are not written out here, so that this file does not find itself.
     @Test(arguments: ["TO" + "DO", "FIX" + "ME", "XX" + "X:"])
     func `nothing is left for later`(word: String) throws {

@@ -25,8 +25,11 @@ struct SourceFile: Sendable {
     let lines: [Substring]
     let code: [String]
 
-    /// The folder under `Sources`.
-    var target: String { String(path.split(separator: "/")[1]) }
+    /// The folder under `Sources`, or under `Sources/Aggregator`.
+    var target: String {
+        let folders = path.split(separator: "/")
+        return String(folders[folders[1] == "Aggregator" && folders.count > 3 ? 2 : 1])
+    }
 
     init(path: String, text: String) {
         self.path = path

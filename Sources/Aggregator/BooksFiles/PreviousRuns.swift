@@ -1,0 +1,84 @@
+import Contracts
+import ExactAmounts
+import Settlement
+
+/// What the folders of earlier runs say.
+struct PreviousRuns {
+    var settled = Settled()
+    var names: [String] = []
+
+    static let entryColumns = [
+        "line", "party", "zone", "block", "kind", "reference", "price_micro_inr_per_kwh", "quantity_wh",
+        "value_nano_inr", "adjusts",
+    ]
+    static let positionColumns = ["zone", "block", "party", "net_wh"]
+    static let certificateColumns = ["resource", "block", "owner", "energy_wh", "state"]
+
+    init(_ folders: [String], frozenBefore: UTCInstant?) throws(BooksErrors) {
+        for folder in folders { try read(folder) }
+        settled.frozenBefore = frozenBefore
+    }
+
+    /// The run's name in a folder.
+    static func name(_ folder: String) throws(BooksErrors) -> String {
+        let path = "\(folder)/run.csv"
+        var table = try CSVTable(try BooksFolder.bytes(of: path), file: path, columns: ["key", "value"])
+        while let row = try table.next() { if row[0].text == "run" { return String(row[1].text) } }
+        throw BooksErrors("\(path):1:1: names no run")
+    }
+
+    private mutating func read(_ folder: String) throws(BooksErrors) {
+        let name = try Self.name(folder)
+        if names.contains(name) { throw BooksErrors("\(folder): \(name) is named twice as --previous") }
+        names.append(name)
+        try entries("\(folder)/entries.csv")
+        try positions("\(folder)/positions.csv", name)
+        try certificates("\(folder)/certificates.csv")
+    }
+
+    private mutating func entries(_ path: String) throws(BooksErrors) {
+        var table = try CSVTable(try BooksFolder.bytes(of: path), file: path, columns: Self.entryColumns)
+        let ends = Int64.min / 2...Int64.max / 2
+        while let row = try table.next() {
+            let key = Entry.Key(
+                party: String(row[1].text), zone: String(row[2].text), block: try table.time(row[3], "block"),
+                kind: try table.word(row[4], "kind", EntryKind.self), reference: String(row[5].text),
+                price: Price(try table.whole(row[6], "price_micro_inr_per_kwh", 0...Price.limit.micro)))
+            let quantity = WattHours(try table.whole(row[7], "quantity_wh", ends))
+            settled.quantity[key, default: .zero] += quantity
+        }
+    }
+
+    private mutating func positions(_ path: String, _ name: String) throws(BooksErrors) {
+        var table = try CSVTable(try BooksFolder.bytes(of: path), file: path, columns: Self.positionColumns)
+        let ends = Int64.min / 2...Int64.max / 2
+        var seen: Set<ZoneBlock> = []
+        while let row = try table.next() {
+            let block = ZoneBlock(zone: String(row[0].text), start: try table.time(row[1], "block"))
+            if seen.insert(block).inserted { settled.positions[block] = [:] }
+            settled.run[block] = name
+            settled.positions[block, default: [:]][String(row[2].text)] = WattHours(
+                try table.whole(row[3], "net_wh", ends))
+        }
+    }
+
+    private mutating func certificates(_ path: String) throws(BooksErrors) {
+        var table = try CSVTable(
+            try BooksFolder.bytes(of: path), file: path, columns: Self.certificateColumns)
+        while let row = try table.next() {
+            let slot = CertificateBook.Slot(
+                resource: String(row[0].text), start: try table.time(row[1], "block"))
+            let energy = WattHours(try table.whole(row[3], "energy_wh", 0...WattHours.limit.count))
+            do throws(CertificateRefusal) {
+                if settled.certificates.certificate(slot) != nil {
+                    try settled.certificates.correct(slot, final: energy)
+                } else if energy > .zero {
+                    try settled.certificates.issue(
+                        slot, energy: energy, final: energy, isRenewable: true, to: String(row[2].text))
+                }
+            } catch {
+                throw BooksErrors("\(path):\(row.line):1: cannot be taken over")
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Contracts
+import ExactAmounts
+import Settlement
+import SiteConfig
+
+/// What the file of tariffs says: dated prices with their provenance, incentives, the rate of a bitcoin.
+struct TariffsFile {
+    var tariffs: TariffBook
+    var incentives: [Incentive]
+    var bitcoin: ExchangeRate?
+
+    init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
+        self = try ConfigReader.read(tree, file: file) { reader in
+            let tariffs = reader.list("tariffs", count: 1...1_000) { section, _ in Self.tariff(section) }
+            let incentives = reader.list("incentives", count: 0...1_000) { section, _ in
+                Self.incentive(section)
+            }
+            let bitcoin = reader.has("bitcoin") ? reader.section("bitcoin", Self.rate) : nil
+            do throws(TariffBook.Overlap) {
+                return TariffsFile(tariffs: try TariffBook(tariffs), incentives: incentives, bitcoin: bitcoin)
+            } catch {
+                reader.refuse(
+                    "tariffs",
+                    "\(error.first) and \(error.second) apply at the same time; end the first where the second begins"
+                )
+                return nil
+            }
+        }
+    }
+
+    private init(tariffs: TariffBook, incentives: [Incentive], bitcoin: ExchangeRate?) {
+        self.tariffs = tariffs
+        self.incentives = incentives
+        self.bitcoin = bitcoin
+    }
+
+    static func period(_ reader: ConfigReader, _ from: String, _ until: String) -> Period? {
+        let start = reader.value(BooksKeys.time(from, "its beginning"))
+        let end = reader.value(BooksKeys.time(until, "its end, which is not part of it"))
+        guard let start, let end else { return nil }
+        let period = Period(from: start, until: end)
+        if period == nil { reader.refuse(until, "is not after \(from)") }
+        return period
+    }
+
+    private static func tariff(_ reader: ConfigReader) -> Tariff? {
+        let id = reader.value(BooksKeys.name("id", "its name"))
+        let regulation = reader.value(BooksKeys.words("regulation", "the order that sets it"))
+        let source = reader.value(BooksKeys.words("source", "where it was read"))
+        let mark = reader.value(ConfigKey<TariffMark>.choice("mark", .required, "how sure that is"))
+        let effective = period(reader, "effective_from", "effective_until")
+        let offset = reader.value(
+            ConfigKey<Int>.whole(
+                "clock_offset_min", -720...840, "min", .required, "how far the bands' clock is ahead of UTC"
+            ) { $0 })
+        let community = reader.value(BooksKeys.community)
+        let bands = reader.list("bands", count: 1...48) { section, _ in band(section) }
+        var names: Set<String> = []
+        let fees = reader.list("fees", count: 0...20) { section, _ -> Fee? in
+            let name = section.value(BooksKeys.name("name", "its name"))
+            let price = section.value(BooksKeys.price("price_inr_per_kwh", "for each kWh bought"))
+            guard let name, let price else { return nil }
+            if !names.insert(name).inserted { section.refuse("name", "\(name) stands here twice") }
+            return Fee(name: name, price: price)
+        }
+        guard let id, let regulation, let source, let mark, let effective, let offset, let community else {
+            return nil
+        }
+        let tariff = Tariff(
+            id: id, regulation: regulation, source: source, mark: mark, effective: effective,
+            offsetMinutes: offset, bands: bands, community: community, fees: fees)
+        if let complaint = tariff.complaints.first { reader.refuse("bands", complaint) }
+        return tariff
+    }
+
+    private static func band(_ reader: ConfigReader) -> TariffBand? {
+        let name = reader.value(BooksKeys.name("name", "its name"))
+        let from = reader.value(BooksKeys.clock("from", "its first minute"))
+        let until = reader.value(BooksKeys.clock("until", "the minute after its last"))
+        let price = reader.value(BooksKeys.price("import_inr_per_kwh", "drawn from the grid"))
+        let feedIn = reader.value(BooksKeys.price("feed_in_inr_per_kwh", "fed into the grid"))
+        let multiplier = reader.value(BooksKeys.multiplier)
+        guard let name, let from, let until, let price, let feedIn, let multiplier else { return nil }
+        if from >= until {
+            reader.refuse("until", "is not after from; a band over midnight is two bands")
+            return nil
+        }
+        let product = Int128(price.micro) * Int128(multiplier)
+        if product % 1_000 != 0 || product / 1_000 > Int128(Price.limit.micro) {
+            reader.refuse(
+                "peak_multiplier", "gives no price of at most 6 decimals up to \(Price.limit.text) INR/kWh")
+            return nil
+        }
+        return TariffBand(
+            name: name, minutes: from..<until, importPrice: Price(Int64(product / 1_000)), feedInPrice: feedIn
+        )
+    }
+
+    private static func incentive(_ reader: ConfigReader) -> Incentive? {
+        let name = reader.value(BooksKeys.name("name", "its name"))
+        let period = period(reader, "from", "until")
+        let price = reader.value(BooksKeys.price("price_inr_per_kwh", "for each kWh below the baseline"))
+        let source = reader.value(BooksKeys.words("source", "who promised it"))
+        guard let name, let period, let price, let source else { return nil }
+        return Incentive(name: name, period: period, price: price, source: source)
+    }
+
+    private static func rate(_ reader: ConfigReader) -> ExchangeRate? {
+        let rate = reader.value(BooksKeys.bitcoinRate)
+        let source = reader.value(BooksKeys.words("source", "where the rate was read, and when"))
+        guard let rate, let source else { return nil }
+        return ExchangeRate(microPerBitcoin: rate, source: source)
+    }
+}

@@ -1,0 +1,133 @@
+import ExactAmounts
+
+/// One line of a bill: all entries of a party with one kind, reference and price, rounded once.
+public struct BillLine: Equatable, Sendable {
+    /// `asha-3`: the party and a number, from 1.
+    public var id: String
+    public var party: String
+    public var kind: EntryKind
+    public var reference: String
+    public var price: Price
+    public var adjusts: String
+    /// The first and the last block of its entries; the run's whole period for a share.
+    public var from: UTCInstant
+    public var until: UTCInstant
+    public var quantity: WattHours
+    public var exact: ExactMoney
+    /// Positive: the party gets it.
+    public var amount: MinorUnits
+    public var remainder: ExactMoney
+}
+
+/// What one party has to pay or to get out of one run.
+public struct Bill: Equatable, Sendable {
+    public var party: String
+    public var lines: [BillLine]
+    public var total: MinorUnits
+}
+
+/// Why there are no bills.
+public enum BillingRefusal: Error, Equatable {
+    /// A line or a total does not fit 64 bits of the smallest unit.
+    case tooLarge(party: String)
+}
+
+extension SettlementRun {
+    /// The bills of everybody who has a line, in the order of parties.
+    public func bills(_ facts: Facts, asset: Asset) throws(BillingRefusal) -> [Bill] {
+        var lines: [String: [BillLine]] = [:]
+        for line in try entryLines(facts.length, asset) { lines[line.party, default: []].append(line) }
+        for party in facts.parties.sorted(by: { $0.id < $1.id }) where !party.owners.isEmpty {
+            for line in try Self.shares(of: party, lines[party.id] ?? [], facts.period) {
+                lines[line.party, default: []].append(line)
+            }
+        }
+        var bills: [Bill] = []
+        for party in lines.keys.sorted() {
+            var numbered = lines[party] ?? []
+            for index in numbered.indices { numbered[index].id = "\(party)-\(index + 1)" }
+            bills.append(Bill(party: party, lines: numbered, total: try Self.total(numbered, party)))
+        }
+        return bills
+    }
+
+    private func entryLines(_ length: BlockLength, _ asset: Asset) throws(BillingRefusal) -> [BillLine] {
+        var lines: [BillLine] = []
+        var rest = entries[...]
+        while let first = rest.first {
+            let end = rest.firstIndex { !$0.key.isLine(of: first.key) } ?? rest.endIndex
+            let group = rest[..<end]
+            rest = rest[end...]
+            let exact = group.reduce(ExactMoney.zero) { $0 + $1.value }
+            guard let rounded = exact.rounded(to: asset) else { throw .tooLarge(party: first.key.party) }
+            let blocks = group.map(\.key.block)
+            let key = first.key
+            lines.append(
+                BillLine(
+                    id: "", party: key.party, kind: key.kind, reference: key.reference, price: key.price,
+                    adjusts: key.adjusts, from: blocks.min() ?? key.block,
+                    until: (blocks.max() ?? key.block) + length.seconds,
+                    quantity: group.reduce(.zero) { $0 + $1.quantity }, exact: exact, amount: rounded.amount,
+                    remainder: rounded.remainder))
+        }
+        return lines
+    }
+
+    /// What a cooperative earned goes to its owners, to the last unit; a loss stays with it. A correction of
+    /// what was shared is shared as well, whatever its sign.
+    private static func shares(
+        of party: Party, _ lines: [BillLine], _ period: Period
+    ) throws(BillingRefusal) -> [BillLine] {
+        var found: [BillLine] = []
+        for corrected in Set(lines.map(\.adjusts)).sorted() {
+            let revenue = try total(lines.filter { $0.adjusts == corrected }, party.id)
+            if revenue == .zero || (corrected.isEmpty && revenue < .zero) { continue }
+            guard let size = Int64(exactly: revenue.count.magnitude) else { throw .tooLarge(party: party.id) }
+            func line(_ owner: String, _ amount: Int64) -> BillLine {
+                BillLine(
+                    id: "", party: owner, kind: .share, reference: party.id, price: .zero, adjusts: corrected,
+                    from: period.from, until: period.until, quantity: .zero, exact: .zero,
+                    amount: MinorUnits(revenue < .zero ? -amount : amount), remainder: .zero)
+            }
+            let parts = Rounding.shares(of: size, by: party.owners.map(\.share))
+            found += zip(party.owners, parts).map { line($0.party, $1) } + [line(party.id, -size)]
+        }
+        return found
+    }
+
+    private static func total(_ lines: [BillLine], _ party: String) throws(BillingRefusal) -> MinorUnits {
+        var sum = MinorUnits.zero
+        for line in lines {
+            guard let next = sum.adding(line.amount) else { throw .tooLarge(party: party) }
+            sum = next
+        }
+        return sum
+    }
+}
+
+extension Entry.Key {
+    fileprivate func isLine(of other: Entry.Key) -> Bool {
+        party == other.party && kind == other.kind && reference == other.reference && price == other.price
+            && adjusts == other.adjusts
+    }
+}
+
+/// What one bitcoin costs, and who says so.
+public struct ExchangeRate: Equatable, Sendable {
+    /// 10⁻⁶ of the currency for one bitcoin; greater than 0.
+    public var microPerBitcoin: Int64
+    public var source: String
+
+    public init(microPerBitcoin: Int64, source: String) {
+        self.microPerBitcoin = microPerBitcoin
+        self.source = source
+    }
+
+    /// The amount in satoshi, halves to even; `nil` where it does not fit.
+    public func satoshi(_ amount: MinorUnits, of asset: Asset) -> MinorUnits? {
+        // minor × 10⁻ᵈ ÷ (rate × 10⁻⁶) × 10⁸
+        let scale = (asset.decimals..<14).reduce(Int128(1)) { product, _ in product * 10 }
+        let result = Rounding.halfEven(Int128(amount.count) * scale, by: Int128(microPerBitcoin))
+        return Int64(exactly: result.quotient).map { MinorUnits($0) }
+    }
+}

@@ -1,0 +1,245 @@
+import Contracts
+import ExactAmounts
+import Metering
+
+/// What was measured in a zone and a block, and what follows from it.
+public struct SettledBlock: Equatable, Sendable {
+    public var at: ZoneBlock
+    public var exported: WattHours
+    public var imported: WattHours
+    /// Came in from the grid; negative went out.
+    public var grid: WattHours
+    /// What neither resources nor grid account for; 0 where the connection has no meter of its own.
+    public var losses: WattHours
+    /// What each party made more than it used, the grid's and the losses' sides included: they sum to zero.
+    public var positions: [String: WattHours]
+    public var entries: [Entry]
+}
+
+/// What a block still lacks.
+public struct OpenBlock: Equatable, Sendable {
+    public var at: ZoneBlock
+    /// Resources without their whole energy.
+    public var missing: [String]
+    /// No tariff applies.
+    public var lacksTariff: Bool
+
+    public init(at: ZoneBlock, missing: [String], lacksTariff: Bool) {
+        self.at = at
+        self.missing = missing
+        self.lacksTariff = lacksTariff
+    }
+}
+
+/// A zone with what belongs to it, looked up once.
+struct ZoneFacts {
+    let zone: Zone
+    let facts: Facts
+    let resources: [Resource]
+    let connections: [Resource]
+    /// For each resource, earlier trades first.
+    let contracts: [String: [ContractBlocks]]
+
+    struct ContractBlocks {
+        var terms: Contract
+        var promised: [UTCInstant: WattHours]
+    }
+
+    init(_ zone: Zone, _ facts: Facts) {
+        self.zone = zone
+        self.facts = facts
+        let all = facts.resources.filter { $0.zone == zone.id }.sorted { $0.id < $1.id }
+        resources = all.filter { $0.kind != .gridConnection }
+        connections = all.filter { $0.kind == .gridConnection }
+        let known = Set(resources.map(\.id))
+        let ordered = facts.contracts.filter { known.contains($0.terms.resource) }.sorted {
+            ($0.terms.tradedAt, $0.terms.id) < ($1.terms.tradedAt, $1.terms.id)
+        }
+        contracts = Dictionary(
+            grouping: ordered.map {
+                ContractBlocks(terms: $0.terms, promised: $0.promised(facts.length))
+            }, by: \.terms.resource)
+    }
+
+    /// The block's settlement, or what it lacks.
+    func settle(_ start: UTCInstant) -> Result<SettledBlock, OpenBlockError> {
+        let at = ZoneBlock(zone: zone.id, start: start)
+        var energies: [String: BlockEnergy] = [:]
+        var missing: [String] = []
+        for resource in resources + connections {
+            if let energy = facts.intervals.energy(of: resource.id, at: start, length: facts.length) {
+                energies[resource.id] = energy
+            } else {
+                missing.append(resource.id)
+            }
+        }
+        guard missing.isEmpty, let tariff = facts.tariffs.tariff(at: start), let band = tariff.band(at: start)
+        else {
+            let lacksTariff = facts.tariffs.tariff(at: start) == nil
+            return .failure(OpenBlockError(OpenBlock(at: at, missing: missing, lacksTariff: lacksTariff)))
+        }
+        var block = BlockWork(at: at, zone: zone, tariff: tariff, band: band)
+        block.meter(resources, connections, energies)
+        for resource in resources {
+            block.deliver(contracts[resource.id] ?? [], energies[resource.id]?.exported ?? .zero)
+        }
+        block.nett()
+        block.charge()
+        for resource in resources {
+            guard let reduced = facts.intervals.reduction(of: resource.id, at: start, length: facts.length)
+            else { continue }
+            block.reward(resource.party, reduced, facts.incentives.filter { $0.period.contains(start) })
+        }
+        return .success(block.result)
+    }
+}
+
+/// What `Result` needs to carry an open block.
+struct OpenBlockError: Error {
+    let block: OpenBlock
+    init(_ block: OpenBlock) { self.block = block }
+}
+
+extension ContractInForce {
+    /// What it promises in each block in which it is in force.
+    public func promised(_ length: BlockLength) -> [UTCInstant: WattHours] {
+        guard let active, let blocks = terms.promised(length) else { return [:] }
+        return Dictionary(uniqueKeysWithValues: blocks.filter { active.contains($0.start) }.map { ($0, $1) })
+    }
+}
+
+/// One block on its way: meters, contracts, community, grid, fees, incentives, in this order.
+private struct BlockWork {
+    let at: ZoneBlock
+    let zone: Zone
+    let tariff: Tariff
+    let band: TariffBand
+    var exported = WattHours.zero
+    var imported = WattHours.zero
+    var grid = WattHours.zero
+    var losses = WattHours.zero
+    var measured: [String: WattHours] = [:]
+    /// What is left after each step; positive is surplus.
+    var position: [String: WattHours] = [:]
+    /// What each party bought within the community: fees are counted by it.
+    var bought: [String: WattHours] = [:]
+    var sums: [Entry.Key: WattHours] = [:]
+
+    init(at: ZoneBlock, zone: Zone, tariff: Tariff, band: TariffBand) {
+        self.at = at
+        self.zone = zone
+        self.tariff = tariff
+        self.band = band
+    }
+
+    mutating func meter(
+        _ resources: [Resource], _ connections: [Resource], _ energies: [String: BlockEnergy]
+    ) {
+        for resource in resources {
+            guard let energy = energies[resource.id] else { continue }
+            exported += energy.exported
+            imported += energy.imported
+            position[resource.party, default: .zero] += energy.net
+        }
+        let net = exported - imported
+        if connections.isEmpty {
+            grid = -net
+        } else {
+            grid = connections.reduce(.zero) {
+                $0 + ((energies[$1.id]?.imported ?? .zero) - (energies[$1.id]?.exported ?? .zero))
+            }
+            losses = net + grid
+            position[zone.operatingParty, default: .zero] -= losses
+        }
+        measured = position
+        measured[zone.grid, default: .zero] += grid
+    }
+
+    /// Serves the resource's contracts in the order of their trades, each up to what it promised.
+    mutating func deliver(_ contracts: [ZoneFacts.ContractBlocks], _ exported: WattHours) {
+        var left = exported
+        for contract in contracts {
+            guard let promised = contract.promised[at.start] else { continue }
+            let terms = contract.terms
+            let delivered = min(left, promised)
+            left -= delivered
+            add(.delivery, terms.id, terms.price, to: terms.buyer, from: terms.seller, delivered)
+            position[terms.seller, default: .zero] -= delivered
+            position[terms.buyer, default: .zero] += delivered
+            bought[terms.buyer, default: .zero] += delivered
+            // The quantity is on the side of who pays.
+            add(.penalty, terms.id, terms.penalty, to: terms.seller, from: terms.buyer, promised - delivered)
+        }
+    }
+
+    /// Surplus pays deficit, each party in proportion; the grid gives and takes the rest.
+    mutating func nett() {
+        let ordered = position.sorted { $0.key < $1.key }
+        let surplus = ordered.filter { $0.value > .zero }
+        let deficit = ordered.filter { $0.value < .zero }
+        let offered = surplus.reduce(Int64(0)) { $0 + $1.value.count }
+        let wanted = deficit.reduce(Int64(0)) { $0 - $1.value.count }
+        let matched = min(offered, wanted)
+        let reference = "\(tariff.id)/\(band.name)"
+        let price = tariff.communityPrice(in: band)
+        if offered > 0 {
+            let parts = Rounding.shares(of: matched, by: surplus.map(\.value.count))
+            for (party, part) in zip(surplus, parts) {
+                add(.community, reference, price, party.key, WattHours(-part))
+                let rest = WattHours(party.value.count - part)
+                add(.gridFeedIn, reference, band.feedInPrice, to: zone.grid, from: party.key, rest)
+            }
+        }
+        if wanted > 0 {
+            let parts = Rounding.shares(of: matched, by: deficit.map { -$0.value.count })
+            for (party, part) in zip(deficit, parts) {
+                add(.community, reference, price, party.key, WattHours(part))
+                bought[party.key, default: .zero] += WattHours(part)
+                let rest = WattHours(-party.value.count - part)
+                add(.gridImport, reference, band.importPrice, to: party.key, from: zone.grid, rest)
+            }
+        }
+    }
+
+    mutating func charge() {
+        for (party, energy) in bought.sorted(by: { $0.key < $1.key }) {
+            for fee in tariff.fees {
+                add(
+                    .fee, "\(tariff.id)/\(fee.name)", fee.price, to: party, from: zone.operatingParty, energy)
+            }
+        }
+    }
+
+    mutating func reward(_ party: String, _ reduced: WattHours, _ incentives: [Incentive]) {
+        for incentive in incentives {
+            add(.incentive, incentive.name, incentive.price, to: zone.operatingParty, from: party, reduced)
+        }
+    }
+
+    /// Both sides: `to` gets the quantity and pays.
+    private mutating func add(
+        _ kind: EntryKind, _ reference: String, _ price: Price, to buyer: String, from seller: String,
+        _ quantity: WattHours
+    ) {
+        if buyer == seller { return }
+        add(kind, reference, price, buyer, quantity)
+        add(kind, reference, price, seller, -quantity)
+    }
+
+    private mutating func add(
+        _ kind: EntryKind, _ reference: String, _ price: Price, _ party: String, _ quantity: WattHours
+    ) {
+        if quantity == .zero { return }
+        let key = Entry.Key(
+            party: party, zone: at.zone, block: at.start, kind: kind, reference: reference, price: price)
+        sums[key, default: .zero] += quantity
+    }
+
+    var result: SettledBlock {
+        SettledBlock(
+            at: at, exported: exported, imported: imported, grid: grid, losses: losses, positions: measured,
+            entries: sums.filter { $0.value != .zero }.map { Entry($0.key, $0.value) }.sorted {
+                $0.key < $1.key
+            })
+    }
+}

@@ -1,0 +1,182 @@
+"""Judges what the books write: by hledger, ledger and beancount, and by working a settlement out a second time.
+
+  books_judge.py export FOLDER                                       the three exports alone
+  books_judge.py run FOLDER INTERVALS.csv CONTRACTS.yaml TARIFFS.yaml FROM UNTIL
+
+The second settlement reads the same files, shares no code with the first, and counts in fractions of integers. It knows
+intervals with revisions, contracts in force over their whole window, fixed tariffs, fees, incentives and owners; it knows
+neither registers nor earlier runs.
+"""
+
+import collections
+import csv
+import datetime
+import fractions
+import os
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import yaml
+
+F = fractions.Fraction
+
+
+def judge_exports(folder):
+    def ask(*command):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{command[0]}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    path = lambda name: os.path.join(folder, "ledger." + name)
+    ask("hledger", "-f", path("hledger"), "check", "--strict", "ordereddates")
+    ask("ledger", "--args-only", "--pedantic", "--strict", "-f", path("ledger"), "balance")
+    ask(os.path.join(os.path.dirname(sys.executable), "bean-check"), path("beancount"))
+
+
+def rounded(value):
+    """A fraction of the currency in its hundredth, halves to even, as Python's own round does."""
+    return round(value * 100)
+
+
+def instant(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def texts(path):
+    """Every scalar as its text, so that no price ever is a floating-point number."""
+    with open(path) as file:
+        return yaml.load(file, Loader=yaml.BaseLoader)
+
+
+def shares(total, weights):
+    whole = sum(weights)
+    parts = [total * w // whole for w in weights]
+    order = sorted(range(len(weights)), key=lambda i: (-(total * weights[i] % whole), i))
+    for i in order[: total - sum(parts)]:
+        parts[i] += 1
+    return parts
+
+
+def latest(path, length):
+    best = {}
+    for row in csv.DictReader(open(path)):
+        key = row["resource"], row["kind"], int(instant(row["start"]))
+        if key not in best or int(row["revision"]) > best[key][0]:
+            best[key] = int(row["revision"]), int(row["import_wh"]), int(row["export_wh"]), int(row["length_s"])
+    blocks = collections.defaultdict(lambda: [0, 0, 0])
+    for (resource, kind, start), (_, imported, exported, seconds) in best.items():
+        block = blocks[resource, kind, start - start % length]
+        block[0] += imported
+        block[1] += exported
+        block[2] += seconds
+    return {key: value for key, value in blocks.items() if value[2] == length}
+
+
+def work_out(intervals, contracts, tariffs, start, until):
+    length = int(contracts.get("block_min", 15)) * 60
+    energy = latest(intervals, length)
+    lines = collections.defaultdict(F)
+
+    def trade(kind, reference, price, buyer, seller, quantity):
+        if quantity and buyer != seller:
+            lines[buyer, kind, reference, price] -= F(quantity, 1000) * F(price)
+            lines[seller, kind, reference, price] += F(quantity, 1000) * F(price)
+
+    for zone in contracts["zones"]:
+        own = [r for r in contracts["resources"] if r["zone"] == zone["id"]]
+        for block in range(int(start), int(until), length):
+            if any((r["id"], "actual", block) not in energy for r in own):
+                continue
+            tariff = [t for t in tariffs["tariffs"] if instant(t["effective_from"]) <= block < instant(t["effective_until"])][0]
+            minute = (block + 60 * int(tariff["clock_offset_min"])) % 86400 // 60
+            clock = lambda text: int(text[:2]) * 60 + int(text[3:])
+            band = [b for b in tariff["bands"] if clock(b["from"]) <= minute < clock(b["until"])][0]
+            drawn = F(band["import_inr_per_kwh"]) * F(band.get("peak_multiplier", 1))
+            fed = F(band["feed_in_inr_per_kwh"])
+            price = tariff.get("community_price_inr_per_kwh", "midpoint")
+            price = (drawn + fed) / 2 if price == "midpoint" else F(price)
+            name = f"{tariff['id']}/{band['name']}"
+            left, bought, grid = collections.Counter(), collections.Counter(), None
+            for r in own:
+                imported, exported, _ = energy[r["id"], "actual", block]
+                if r["kind"] == "grid_connection":
+                    grid = (grid or 0) + imported - exported
+                else:
+                    left[r["party"]] += exported - imported
+            if grid is not None:
+                left[zone["operator"]] -= sum(left.values()) + grid
+            for r in own:
+                rest = energy[r["id"], "actual", block][1]
+                chosen = [c for c in contracts.get("contracts", []) if c["resource"] == r["id"]]
+                for c in sorted(chosen, key=lambda c: (instant(c["traded_at"]), c["id"])):
+                    first, last = int(instant(c["from"])), int(instant(c["until"]))
+                    active = max([first] + [instant(h["at"]) for h in c.get("history", []) if h["event"] == "activate"])
+                    if not active <= block < last:
+                        continue
+                    count = (last - first) // length
+                    promised = shares(int(F(c["energy_kwh"]) * 1000), [1] * count)[(block - first) // length]
+                    done = min(rest, promised)
+                    rest -= done
+                    trade("delivery", c["id"], F(c["price_inr_per_kwh"]), c["buyer"], r["party"], done)
+                    trade("penalty", c["id"], F(c.get("penalty_inr_per_kwh", 0)), r["party"], c["buyer"], promised - done)
+                    left[r["party"]] -= done
+                    left[c["buyer"]] += done
+                    bought[c["buyer"]] += done
+            sellers = sorted(p for p in left if left[p] > 0)
+            buyers = sorted(p for p in left if left[p] < 0)
+            offered, wanted = sum(left[p] for p in sellers), -sum(left[p] for p in buyers)
+            matched = min(offered, wanted)
+            for party, part in zip(sellers, shares(matched, [left[p] for p in sellers]) if sellers else []):
+                lines[party, "community", name, price] += F(part, 1000) * price
+                trade("grid_feed_in", name, fed, zone["grid"], party, left[party] - part)
+            for party, part in zip(buyers, shares(matched, [-left[p] for p in buyers]) if buyers else []):
+                lines[party, "community", name, price] -= F(part, 1000) * price
+                bought[party] += part
+                trade("grid_import", name, drawn, party, zone["grid"], -left[party] - part)
+            for party, quantity in bought.items():
+                for fee in tariff.get("fees", []):
+                    trade("fee", f"{tariff['id']}/{fee['name']}", F(fee["price_inr_per_kwh"]), party, zone["operator"], quantity)
+            for r in own:
+                baseline = energy.get((r["id"], "baseline", block))
+                if baseline and r["kind"] != "grid_connection":
+                    less = max(0, baseline[0] - energy[r["id"], "actual", block][0])
+                    for i in tariffs.get("incentives", []):
+                        if instant(i["from"]) <= block < instant(i["until"]):
+                            trade("incentive", i["name"], F(i["price_inr_per_kwh"]), zone["operator"], r["party"], less)
+    return lines
+
+
+def judge_run(folder, intervals, contracts, tariffs, start, until):
+    deals = texts(contracts)
+    lines = work_out(intervals, deals, texts(tariffs), instant(start), instant(until))
+    expected = collections.Counter()
+    for (party, kind, reference, price), exact in lines.items():
+        expected[party, kind, reference, str(float(price))] += rounded(exact)
+    for party in sorted(deals["parties"], key=lambda p: p["id"]):
+        total = sum(v for k, v in expected.items() if k[0] == party["id"])
+        if party.get("owners") and total > 0:
+            parts = shares(total, [int(o["share"]) for o in party["owners"]])
+            for owner, part in zip(party["owners"], parts):
+                expected[owner["party"], "share", party["id"], "0.0"] += part
+            expected[party["id"], "share", party["id"], "0.0"] -= total
+    found = collections.Counter()
+    for row in csv.DictReader(open(os.path.join(folder, "lines.csv"))):
+        key = row["party"], row["kind"], row["reference"], str(float(row["price_inr_per_kwh"]))
+        found[key] += int(F(row["amount_inr"]) * 100)
+    wrong = [k for k in set(expected) | set(found) if expected[k] != found[k]]
+    if wrong or not found:
+        sys.exit("\n".join(f"{k}: {found[k]} paise, a second count gives {expected[k]}" for k in wrong) or "no line")
+    for party in sorted({k[0] for k in found}):
+        # Refuses what is not well-formed.
+        page = ElementTree.parse(os.path.join(folder, f"bill-{party}.html"))
+        if sum(1 for row in page.iter("{http://www.w3.org/1999/xhtml}tr")) != 2 + sum(1 for k in found if k[0] == party):
+            sys.exit(f"bill-{party}.html has not a row for each line")
+    print(f"{len(found)} lines agree")
+
+
+if __name__ == "__main__":
+    judge_exports(sys.argv[2])
+    if sys.argv[1] == "run":
+        judge_run(sys.argv[2], *sys.argv[3:])
