@@ -194,7 +194,7 @@ extension StateKey {
                     "missingBattery", "missingInverter",
                     "seen", "reported", "locks", "hold", "actuation", "thermal", "chargeLimit",
                     "dischargeLimit", "frozen", "wrongPower", "lowestVoltage", "nameplate", "contactors",
-                    "reportedFault",
+                    "reportedFault", "hasSecondSender", "entered",
                 ]
             ),
             (
