@@ -217,17 +217,24 @@ import Testing
         pause: .seconds(1), zeroCurrent: Amperes(2), openingLimit: .seconds(1), dischargedVoltage: Volts(60),
         dischargeLimit: .seconds(1), feedbackDebounce: .milliseconds(100))
 
+    static func unit(_ contactors: ContactorSettings) -> UnitSettings {
+        UnitSettings(
+            rating: .kilowatts(100), minStateOfCharge: .percent(10), maxStateOfCharge: .percent(90),
+            budget: FreshnessBudget(battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1)),
+            currentFloor: Amperes(2), contactors: contactors)
+    }
+
     /// A unit's contactors, looked at and stepped until they are closed.
     static func closed() -> (control: ContactorControl, image: UnitImage) {
-        var control = ContactorControl(contactors)
+        var control = ContactorControl(unit(contactors))
         var image = UnitImage()
         image.battery = healthy()
         for (dcVoltage, isMainClosed) in [(0.0, false), (0, false), (800, false), (800, true)] {
             image.inverter.dcVoltage = .good(Volts(dcVoltage), at: now)
             image.inputs.isMainContactorClosed = .good(isMainClosed, at: now)
             let budget = FreshnessBudget(battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
-            control.look(image, at: now, within: budget, areInputsFresh: true)
-            control.step(isClosingWanted: true, at: now)
+            control.look(image, at: now, within: budget, areInputsFresh: true, after: .milliseconds(20))
+            control.step(isClosingWanted: true, patience: nil, at: now)
         }
         return (control, image)
     }
@@ -239,11 +246,11 @@ import Testing
         for isClosed in [false, true] {
             for dcVoltage in [nil, 760] as [Double?] {
                 for pack in [nil, 0, 800] as [Double?] {
-                    var control = isClosed ? closed : ContactorControl(Self.contactors)
+                    var control = isClosed ? closed : ContactorControl(Self.unit(Self.contactors))
                     var seen = image
                     seen.inverter.dcVoltage = dcVoltage.map { .good(Volts($0), at: Self.now) } ?? .neverSeen
                     seen.battery.packVoltage = pack.map { .good(Volts($0), at: Self.now) } ?? .neverSeen
-                    control.look(seen, at: Self.now, within: budget, areInputsFresh: true)
+                    control.look(seen, at: Self.now, within: budget, areInputsFresh: true, after: .milliseconds(20))
                     let isKnown = dcVoltage != nil && pack == 800
                     let expected: SignalReading =
                         isClosed ? (isKnown ? .value(0.05) : .missing(.stale)) : .notWired
@@ -251,9 +258,9 @@ import Testing
                 }
             }
         }
-        var battery = ContactorControl(.ofBattery)
-        battery.look(image, at: Self.now, within: budget, areInputsFresh: true)
-        battery.step(isClosingWanted: true, at: Self.now)
+        var battery = ContactorControl(Self.unit(.ofBattery))
+        battery.look(image, at: Self.now, within: budget, areInputsFresh: true, after: .milliseconds(20))
+        battery.step(isClosingWanted: true, patience: nil, at: Self.now)
         #expect(battery.output.isPermitted && battery.dcVoltageError == .notWired, "not ours")
     }
 
@@ -261,16 +268,18 @@ import Testing
     func `contactors of ours do nothing before their inputs were seen once, and go on when they are lost`() {
         for (hasSeen, isSeen) in [(false, false), (false, true), (true, false), (true, true)] {
             for settings in [Self.contactors, .ofBattery] {
-                var control = ContactorControl(settings)
+                var control = ContactorControl(Self.unit(settings))
                 var image = UnitImage()
                 image.battery = Self.healthy()
                 image.inverter.dcVoltage = .good(.zero, at: Self.now)
                 image.inputs.isMainContactorClosed = .good(false, at: Self.now)
                 let budget = FreshnessBudget(
                     battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
-                if hasSeen { control.look(image, at: Self.now, within: budget, areInputsFresh: true) }
-                control.look(image, at: Self.now, within: budget, areInputsFresh: isSeen)
-                control.step(isClosingWanted: true, at: Self.now)
+                for isSeen in [hasSeen, isSeen] {
+                    control.look(
+                        image, at: Self.now, within: budget, areInputsFresh: isSeen, after: .milliseconds(20))
+                }
+                control.step(isClosingWanted: true, patience: nil, at: Self.now)
                 let isOurs = settings.drive == .own
                 let moved = control.sequence.state != ContactorSequence(settings, hasFormerFault: false).state
                 #expect(moved == (hasSeen || isSeen || !isOurs), "\(hasSeen) \(isSeen) \(isOurs)")
