@@ -31,29 +31,36 @@ extension BallastDaemonTests {
             try site.waitForMode("standby")
         }
 
+        /// What the askers and the test share.
+        private final class Flood: Sendable {
+            let isOver = Atomic<Bool>(false)
+            let count = Atomic<Int>(0)
+        }
+
         @Test func `a flood of requests disturbs neither the cycle nor a stop`() throws {
             let site = try RunningSite.small()
             try site.startInService()
-            let isOver = Atomic<Bool>(false)
-            let count = Atomic<Int>(0)
+            let flood = Flood()
             let path = site.controlSocket
             let threads = try (0..<4).map { _ in
                 try SystemThread(name: "flood") {
-                    while !isOver.load(ordering: .relaxed) {
+                    while !flood.isOver.load(ordering: .relaxed) {
                         // Whether it is answered is all the same here.
                         if (try? ControlClient.ask(ControlRequest(.status), at: path)) != nil {
-                            count.add(1, ordering: .relaxed)
+                            flood.count.add(1, ordering: .relaxed)
                         }
                     }
                 }
             }
             let limit = MonotonicTime.now() + .seconds(30)
-            while count.load(ordering: .relaxed) < 1_000, MonotonicTime.now() < limit { _ = poll(nil, 0, 10) }
+            while flood.count.load(ordering: .relaxed) < 1_000, MonotonicTime.now() < limit {
+                _ = poll(nil, 0, 10)
+            }
             #expect(try stop(site).contains("is being taken out of service"))
             try site.waitForMode("standby")
-            isOver.store(true, ordering: .relaxed)
+            flood.isOver.store(true, ordering: .relaxed)
             for thread in threads { thread.join() }
-            #expect(count.load(ordering: .relaxed) >= 1_000)
+            #expect(flood.count.load(ordering: .relaxed) >= 1_000)
         }
 
         @Test func `while the cycle stands still a stop is kept, and what lets power flow lapses`() throws {

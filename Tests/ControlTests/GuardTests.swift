@@ -250,7 +250,8 @@ import Testing
                     var seen = image
                     seen.inverter.dcVoltage = dcVoltage.map { .good(Volts($0), at: Self.now) } ?? .neverSeen
                     seen.battery.packVoltage = pack.map { .good(Volts($0), at: Self.now) } ?? .neverSeen
-                    control.look(seen, at: Self.now, within: budget, areInputsFresh: true, after: .milliseconds(20))
+                    control.look(
+                        seen, at: Self.now, within: budget, areInputsFresh: true, after: .milliseconds(20))
                     let isKnown = dcVoltage != nil && pack == 800
                     let expected: SignalReading =
                         isClosed ? (isKnown ? .value(0.05) : .missing(.stale)) : .notWired
