@@ -22,7 +22,6 @@ enum EventCatalog {
         "coils_overridden": "efe2a17cdf6152c78496fa6706e9c4b4",
         "commission": "59da3f20d610533fa6e3b206fc16800b",
         "contactor_fault": "fb5f72f6b46e50f689464ea114ab2a3b",
-        "control_socket": "28a3c05e7c5d523d98cf352f87d7470a",
         "control_taken": "d6450ff070ac5fa1b3e9ace61815fbdc",
         "cycle_back": "4e04a59217dc5cf09b84384e747c13cf",
         "cycle_late": "7281cb60d50f5a53bcbd044f4a3b4de5",

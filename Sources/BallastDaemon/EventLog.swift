@@ -139,11 +139,13 @@ struct EventLog {
             overridden("override_refused", "is refused: its time is out of range", event, &record)
         case .overrideOfTripped:
             overridden("override_refused", "is refused: the unit is tripped", event, &record)
-        case .lockBegun(let kind): locked("", "is set", kind, event, &record)
-        case .lockEnded(let kind): locked("_end", "has ended", kind, event, &record)
+        case .lockBegun(let kind): locked(("maintenance", "override"), "is set", kind, event, &record)
+        case .lockEnded(let kind):
+            locked(("maintenance_end", "override_end"), "has ended", kind, event, &record)
         case .lockRefused(let kind):
             locked(
-                "_refused", "is refused: its time is out of range, or six persons have locked the unit", kind,
+                ("maintenance_refused", "override_refused"),
+                "is refused: its time is out of range, or six persons have locked the unit", kind,
                 event, &record)
         }
     }
@@ -175,9 +177,10 @@ struct EventLog {
     /// Maintenance has events of its own; the other locks are told as what an operator sets in place of
     /// automatic service.
     private func locked(
-        _ what: String, _ done: String, _ kind: UnitLock.Kind, _ event: Event, _ record: inout EventRecord
+        _ names: (ofMaintenance: String, ofOthers: String), _ done: String, _ kind: UnitLock.Kind,
+        _ event: Event, _ record: inout EventRecord
     ) {
-        record.event = (kind == .maintenance ? "maintenance" : "override") + what
+        record.event = kind == .maintenance ? names.ofMaintenance : names.ofOthers
         record.cause = "\(kind.name)"
         let time = event.value.map { " (for \($0) s)" } ?? ""
         let person = event.by.map { " of \($0.text)" } ?? ""

@@ -108,7 +108,8 @@ public enum WhyText {
         case "site_limit":
             return "the site's limit at the meter holds \(direction) to \(signed(unit.setpoint_kw))"
         case "sharing": return "other units take part of it, for the balance of charge or to lose less"
-        case "entry_ramp": return "it has just entered service: others keep its part while the ramp takes it over"
+        case "entry_ramp":
+            return "it has just entered service: others keep its part while the ramp takes it over"
         case "not_in_service": return "it is not in service"
         case "contactors_open": return "its contactors are not closed"
         default:

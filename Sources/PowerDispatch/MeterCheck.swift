@@ -49,6 +49,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private let settling: Duration
     public private(set) var verdict = Verdict.unproven
     private var reference: Point?
+    /// When the reference was taken, until the units' power has rested there for the meter's own way to its
+    /// register: what both show in between are different moments, and no step begins there.
+    private var unsettledSince: MonotonicTime?
     private var steppedAt: MonotonicTime?
     /// When the meter last showed something new, and when the units' power last stood where the step began.
     private var movedAt: MonotonicTime?
@@ -81,10 +84,17 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     public mutating func look(meter: Watts?, own: Watts?, loadMax: Watts, at now: MonotonicTime) {
         guard let meter, let own else { return restart() }
         let point = Point(meter: meter, own: own)
-        guard let reference else { return begin(point) }
         if meter != last { movedAt = now }
         last = meter
+        guard let reference else { return begin(point, now) }
         let change = own - reference.own
+        if let begun = unsettledSince {
+            if change.magnitude >= step * 0.25 { return begin(point, now) }
+            if now - begun >= settling {
+                unsettledSince = nil
+                if odd == 0 { trusted = point.others }
+            }
+        }
         if change.magnitude < step * 0.25 {
             restedAt = now
             followLoad(meter, now)
@@ -98,13 +108,13 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
             judge(change, meter - reference.meter, loadMax)
             if verdict == .proven && odd == 0 { trusted = point.others }
         }
-        begin(point)
+        begin(point, now)
     }
 
-    private mutating func begin(_ point: Point) {
+    private mutating func begin(_ point: Point, _ now: MonotonicTime) {
         reference = point
+        unsettledSince = now
         steppedAt = nil
-        if odd == 0 { trusted = point.others }
     }
 
     /// While the units rest the meter moves by the load alone: the next step is measured from there. What it shows
@@ -147,7 +157,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         guard let meter, let own, !verdict.isWrong else { return (-loadMax, loadMax) }
         let seen = own - meter
         if verdict == .unproven { return (min(seen, -loadMax), max(seen, loadMax)) }
-        if steppedAt != nil || odd > 0 { return (min(seen, trusted), max(seen, trusted)) }
+        if steppedAt != nil || unsettledSince != nil || odd > 0 { return (min(seen, trusted), max(seen, trusted)) }
         return (seen, seen)
     }
 }

@@ -46,6 +46,8 @@ extension BallastDaemonTests {
                 "sunspec_device.py", ["tcp", "--models", "1,103,120,704"], name: "inverter", in: site.scratch)
             site.file.units[0].modbus = Unit.modbus(port: try inverter.ready())
             site.file.units[0].maxPowerKilowatts = 50
+            // Nothing enters service on a power that nobody has asked for.
+            try inverter.ask("set 1 103 W 0")
             try site.startPlant(plant)
             try site.startDaemon()
             try site.waitForMode("running")

@@ -27,8 +27,10 @@ import YAMLText
             #expect(line.count <= 120, "\(line)")
         }
         for rule in site.config.interlocks.rules {
+            // Its line in the matrix and one for each unit in the table of times.
             let count = text.split(separator: "\n").count {
-                $0.contains(rule.id + " ") || $0.contains(rule.id + "* ")
+                $0.hasPrefix(rule.id + " ") || $0.hasPrefix(rule.id + "* ")
+                    || $0.hasPrefix("  " + rule.id + " ")
             }
             let times = site.config.timesToSafe.filter { $0.rule == rule.id }
             let signal = try #require(InterlockSignal.named(rule.signal))

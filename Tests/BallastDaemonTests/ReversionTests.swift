@@ -134,7 +134,8 @@ import YAMLText
         var book = ReversionBook(site, ReversionRecord())
         #expect(book.provenReversion(of: site.units[0]) == .seconds(11), "704 by its definition, and the way")
         site.mode = .production
-        #expect(ReversionBook(site, book.record).provenReversion(of: site.units[0]) == nil, "nothing is proven")
+        let fresh = ReversionBook(site, book.record)
+        #expect(fresh.provenReversion(of: site.units[0]) == nil, "nothing is proven")
         book.note((.seconds(9), .zero), of: site.units[0], wallSeconds: 0)
         #expect(book.provenReversion(of: site.units[0]) == .seconds(11))
         book.note((.milliseconds(12_400), .zero), of: site.units[0], wallSeconds: 0)

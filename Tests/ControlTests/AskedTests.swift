@@ -129,15 +129,16 @@ import Testing
         #expect(site.mode(0) == .maintenance)
     }
 
-    @Test func `an inverter that does not stop for maintenance is told when its time is over`() {
+    @Test func `an inverter that does not stop for maintenance trips, with what was asked and what it gives`() {
         var site = Site(units: 1, basePoint: .kilowatts(300))
         site.enterService()
         site.feeds[0].activePower = 30_000
         _ = site.order(.lock(unit: 0, .maintenance, for: .seconds(60)))
         site.run(for: .seconds(9))
-        #expect(site.mode(0) == .stopping)
-        site.run(for: .seconds(2))
-        #expect(site.mode(0) == .maintenance && site.happened.contains { $0.kind == .stoppedWithPower })
+        #expect(site.mode(0) == .tripped)
+        let trip = site.happened.first { $0.kind == .tripped(.notFollowing) }
+        #expect(trip?.asked == .zero && trip?.delivered == .kilowatts(30))
+        #expect(site.order(.reset(unit: 0)) != .resetDone, "while power flows nobody resets it")
     }
 
     typealias Spoil = @Sendable (inout Feed) -> Void

@@ -16,7 +16,9 @@ import Quantities
 /// battery's widening limits, which never change here; of the contactors' load the finding, which each cycle
 /// writes anew, and the contradiction of current and power, which no weather shows; the lowest voltage, which is
 /// always the same, and the nameplate, which nobody says; the rest of an inverter, whose reversion nobody has
-/// proven here.
+/// proven here; a second sender, which no weather shows; how far a unit has entered, since the ramp passes the
+/// whole range in one cycle; the point of connection, which has neither limits nor a meter here, and the share of
+/// the rating that was used, which only a stuck board of cells is judged by.
 struct StateKey: Hashable {
     private var first: UnitKey
     private var second: UnitKey
@@ -184,7 +186,7 @@ extension StateKey {
                 [
                     "settings", "unitCount", "rated", "units", "shares", "sharing", "overrides", "responder",
                     "ramp", "preEvent", "energy", "isBaseLimited", "basePoint", "isStopWanted", "isEmergency",
-                    "hasFrequency", "watch", "cycle", "lastStep",
+                    "hasFrequency", "watch", "connection", "siteWindow", "usedShare", "cycle", "lastStep",
                 ]
             ),
             (
@@ -192,15 +194,16 @@ extension StateKey {
                 [
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
                     "missingBattery", "missingInverter",
-                    "seen", "reported", "locks", "hold", "actuation", "thermal", "chargeLimit",
+                    "seen", "reported", "locks", "hold", "hasSecondSender", "entered", "actuation", "thermal", "chargeLimit",
                     "dischargeLimit", "frozen", "wrongPower", "lowestVoltage", "nameplate", "contactors",
-                    "reportedFault", "hasSecondSender", "entered",
+                    "reportedFault",
                 ]
             ),
             (
                 "InterlockBank", unit.bank,
                 [
-                    "harm", "exposed", "flicker", "clock", "place", "counted", "latched", "firstOut", "present",
+                    "harm", "exposed", "flicker", "clock", "place", "counted", "latched", "firstOut",
+                    "present",
                     "unjudged", "warnings", "operatorResets",
                     "stopping", "isHolding", "seen", "warned", "blocked",
                 ]

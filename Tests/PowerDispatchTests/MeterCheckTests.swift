@@ -77,6 +77,7 @@ import Testing
         bench.run(for: 2)
         #expect(bench.check.verdict == .frozen && bench.others == (-20, 20))
         bench.meter = { $0 }
+        bench.run(for: 2)
         bench.run(to: 20, for: 3)
         #expect(bench.check.verdict == .proven && bench.others == (60, 60), "a step that it shows heals it")
     }
