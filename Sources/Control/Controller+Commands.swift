@@ -38,10 +38,7 @@ extension Controller {
     /// Obeys a command and says what came of it.
     public mutating func handle(_ command: Command, at now: MonotonicTime, into decision: inout Decision) {
         switch command {
-        case .reset(let index, let role):
-            guard isUnit(index) else { return }
-            let kind = Self.kind(of: units[index].reset(by: role))
-            tell(kind, unit: index, at: now, in: &decision)
+        case .reset(let index, let role): reset(index, by: role, at: now, in: &decision)
         case .setBasePoint(let source, let power, let time):
             let isGranted = basePoint.grant(source, power, for: time, at: now)
             tell(
@@ -53,21 +50,10 @@ extension Controller {
         case .lock(let index, let kind, let time, let person):
             guard isUnit(index) else { return }
             lock(index, kind, time, person, at: now, in: &decision)
-        case .unlock(let index, let person):
-            guard isUnit(index) else { return }
-            while let lock = units[index].locks.remove(of: person) {
-                tell(.lockEnded(lock.kind), unit: index, by: person, at: now, in: &decision)
-            }
-        case .reenter(let index, let time):
-            guard isUnit(index) else { return }
-            units[index].reenter(until: now + time)
+        case .unlock(let index, let person): unlock(index, person, at: now, in: &decision)
+        case .reenter(let index, let time): reenter(index, until: now + time)
         case .override(let index, let power, let time):
-            guard isUnit(index) else { return }
-            let isTripped = !units[index].bank.latched.isEmpty
-            guard let kind = overrides[index].handle(power, for: time, isTripped: isTripped, at: now) else {
-                return
-            }
-            tell(kind, time == nil ? nil : power.value, unit: index, at: now, in: &decision)
+            override(index, power, for: time, at: now, in: &decision)
         case .setStandingPower(let power): basePoint.setStanding(power)
         case .narrow(let limits): settings.limits.narrow(to: limits)
         case .stop:
@@ -76,18 +62,61 @@ extension Controller {
         case .resume:
             isStopWanted = false
             tell(.resumed, at: now, in: &decision)
-            for index in 0..<unitCount where !units[index].hold.isEmpty {
-                if units[index].hold.isOfNobody || !units[index].bank.latched.isEmpty {
-                    release(index, at: now, in: &decision)
-                } else {
-                    tell(.held(units[index].hold), unit: index, at: now, in: &decision)
-                }
-            }
+            for index in 0..<unitCount { resumeWithSite(index, at: now, in: &decision) }
         case .resumeUnit(let index):
             guard isUnit(index) else { return }
             release(index, at: now, in: &decision)
         }
     }
+
+    // Each in a function of its own: without optimisation a reading of a unit takes a copy of all units on the
+    // stack, and one function keeps room for all of its own at once.
+
+    private mutating func reset(
+        _ index: Int, by role: Role, at now: MonotonicTime, in decision: inout Decision
+    ) {
+        guard isUnit(index) else { return }
+        let kind = Self.kind(of: units[index].reset(by: role))
+        tell(kind, unit: index, at: now, in: &decision)
+    }
+
+    private mutating func unlock(
+        _ index: Int, _ person: Person, at now: MonotonicTime, in decision: inout Decision
+    ) {
+        guard isUnit(index) else { return }
+        while let lock = units[index].locks.remove(of: person) {
+            tell(.lockEnded(lock.kind), unit: index, by: person, at: now, in: &decision)
+        }
+    }
+
+    private mutating func reenter(_ index: Int, until end: MonotonicTime) {
+        guard isUnit(index) else { return }
+        units[index].reenter(until: end)
+    }
+
+    private mutating func override(
+        _ index: Int, _ power: Watts, for time: Duration?, at now: MonotonicTime, in decision: inout Decision
+    ) {
+        guard isUnit(index) else { return }
+        let isTripped = !units[index].bank.latched.isEmpty
+        guard let kind = overrides[index].handle(power, for: time, isTripped: isTripped, at: now) else {
+            return
+        }
+        tell(kind, time == nil ? nil : power.value, unit: index, at: now, in: &decision)
+    }
+
+    private mutating func resumeWithSite(_ index: Int, at now: MonotonicTime, in decision: inout Decision) {
+        let hold = hold(of: index)
+        guard !hold.isEmpty else { return }
+        if hold.isOfNobody || isLatched(index) {
+            release(index, at: now, in: &decision)
+        } else {
+            tell(.held(hold), unit: index, at: now, in: &decision)
+        }
+    }
+
+    private func hold(of index: Int) -> UnitHold { units[index].hold }
+    private func isLatched(_ index: Int) -> Bool { !units[index].bank.latched.isEmpty }
 
     private mutating func lock(
         _ index: Int, _ kind: UnitLock.Kind, _ time: Duration?, _ person: Person, at now: MonotonicTime,

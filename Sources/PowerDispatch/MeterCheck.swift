@@ -157,7 +157,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         guard let meter, let own, !verdict.isWrong else { return (-loadMax, loadMax) }
         let seen = own - meter
         if verdict == .unproven { return (min(seen, -loadMax), max(seen, loadMax)) }
-        if steppedAt != nil || unsettledSince != nil || odd > 0 { return (min(seen, trusted), max(seen, trusted)) }
+        if steppedAt != nil || unsettledSince != nil || odd > 0 {
+            return (min(seen, trusted), max(seen, trusted))
+        }
         return (seen, seen)
     }
 }

@@ -129,7 +129,8 @@ import Testing
         #expect(site.mode(0) == .maintenance)
     }
 
-    @Test func `an inverter that does not stop for maintenance trips, with what was asked and what it gives`() {
+    @Test func `an inverter that does not stop for maintenance trips, with what was asked and what it gives`()
+    {
         var site = Site(units: 1, basePoint: .kilowatts(300))
         site.enterService()
         site.feeds[0].activePower = 30_000

@@ -194,7 +194,8 @@ extension StateKey {
                 [
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
                     "missingBattery", "missingInverter",
-                    "seen", "reported", "locks", "hold", "hasSecondSender", "entered", "actuation", "thermal", "chargeLimit",
+                    "seen", "reported", "locks", "hold", "hasSecondSender", "entered", "actuation", "thermal",
+                    "chargeLimit",
                     "dischargeLimit", "frozen", "wrongPower", "lowestVoltage", "nameplate", "contactors",
                     "reportedFault",
                 ]

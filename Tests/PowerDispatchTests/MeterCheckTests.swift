@@ -65,7 +65,7 @@ import Testing
     @Test func `it is trusted to widen only once it is proven, and not between a step and its verdict`() {
         var bench = Bench()
         (bench.load, bench.loadMax) = (60, .kilowatts(20))
-        bench.run(for: 1)
+        bench.run(for: 2)
         #expect(bench.others == (-20, 60), "unproven: the worse of what it says and of what may be")
         bench.run(to: 50, for: 3)
         #expect(bench.others == (60, 60))
@@ -85,6 +85,7 @@ import Testing
     @Test func `a load that steps against the units is not taken for a meter that is reversed`() {
         var bench = Bench()
         bench.loadMax = .kilowatts(100)
+        bench.run(for: 2)
         bench.run(to: 50, for: 3)
         bench.load = 60
         bench.run(to: 80, for: 3)
