@@ -35,7 +35,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         _ decision: inout Decision
     ) -> (lowest: Watts?, highest: Watts?) {
         startedAt = startedAt ?? now
-        var own = Watts.zero
+        var (own, wanted) = (Watts.zero, Watts.zero)
         var mask: UInt64 = 0
         for index in 0..<count {
             guard let power = power(of: index, images, &units, now) else { continue }
@@ -43,13 +43,14 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             guard units[index].mode.isRunning else { continue }
             mask |= 1 << UInt64(index)
             own += power
+            wanted += commands[index]
         }
-        if mask != steered { check.restart() }
+        if mask != steered { check.regroup(own: own) }
         steered = mask
         let meter = grid.activePower.fresh(at: now, within: settings.meterBudget)
         let before = check.verdict
         let loadMax = settings.limits.loadMax
-        check.look(meter: meter, own: own, loadMax: loadMax, at: now)
+        check.look(meter: meter, own: own, asked: wanted, loadMax: loadMax, at: now)
         decision.grid.meter = check.verdict
         if check.verdict != before {
             decision.events.append(

@@ -39,6 +39,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private struct Point: Sendable, BitwiseCopyable {
         var meter: Watts
         var own: Watts
+        /// What was asked of the units; `nil` = not told.
+        var asked: Watts?
         /// What everything else at the site draws.
         var others: Watts { own - meter }
     }
@@ -72,18 +74,30 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         self.settling = settling
     }
 
-    /// Other units than before are counted: the next step begins here.
-    public mutating func restart() {
+    /// Other units than before are counted. One that joins or leaves without power changes nothing; else the next
+    /// step begins anew.
+    public mutating func regroup(own: Watts) {
+        guard steppedAt == nil, let reference, (own - reference.own).magnitude < step * 0.25 else {
+            return restart()
+        }
+    }
+
+    private mutating func restart() {
         reference = nil
         steppedAt = nil
     }
 
     /// Looks at both once; `nil` = not fresh.
     ///
-    /// - Parameter loadMax: the most that everything else may draw or give; zero = nobody has said.
-    public mutating func look(meter: Watts?, own: Watts?, loadMax: Watts, at now: MonotonicTime) {
+    /// - Parameters:
+    ///   - asked: of the same units; a change of their power that nobody has asked for is no test of the meter,
+    ///     since their own reading may be what is wrong.
+    ///   - loadMax: the most that everything else may draw or give; zero = nobody has said.
+    public mutating func look(
+        meter: Watts?, own: Watts?, asked: Watts? = nil, loadMax: Watts, at now: MonotonicTime
+    ) {
         guard let meter, let own else { return restart() }
-        let point = Point(meter: meter, own: own)
+        let point = Point(meter: meter, own: own, asked: asked)
         if meter != last { movedAt = now }
         last = meter
         guard let reference else { return begin(point, now) }
@@ -104,11 +118,16 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
             return
         }
         guard now - since >= settling else { return }
-        if change.magnitude >= step {
+        if change.magnitude >= step, isAsked(change, from: reference.asked, to: asked) {
             judge(change, meter - reference.meter, loadMax)
             if verdict == .proven && odd == 0 { trusted = point.others }
         }
         begin(point, now)
+    }
+
+    private func isAsked(_ change: Watts, from before: Watts?, to now: Watts?) -> Bool {
+        guard let before, let now else { return true }
+        return (now - before) / change > 0.4
     }
 
     private mutating func begin(_ point: Point, _ now: MonotonicTime) {
