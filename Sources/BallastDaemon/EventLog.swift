@@ -79,10 +79,8 @@ struct EventLog {
     private func describe(_ event: Event, _ record: inout EventRecord) {
         switch event.kind {
         case .modeChanged(let from, let to):
-            record.event = "mode"
-            record.from = "\(from.kind.name)"
-            record.to = "\(to.kind.name)"
-            record.text = "\(from.kind.name) → \(to.kind.name)"
+            (record.event, record.text) = ("mode", "\(from.kind.name) → \(to.kind.name)")
+            (record.from, record.to) = ("\(from.kind.name)", "\(to.kind.name)")
         case .tripped(let id):
             record.event = "trip"
             record.cause = "\(id.name)"

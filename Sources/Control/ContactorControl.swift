@@ -106,8 +106,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         output = sequence.step(seen, at: now)
     }
 
-    /// Until somebody knows what the contacts do, coils and battery hear nothing: a former run may have left a
-    /// current in them. No longer than an opening may wait.
+    /// Until somebody knows what the contacts do, coils and battery hear nothing: a former run may have left
+    /// a current in them. No longer than an opening may wait.
     private mutating func begin(_ isClosingWanted: Bool, at now: MonotonicTime) {
         guard leavesContactors else { return }
         let start = startedAt ?? now
@@ -123,8 +123,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         leavesContactors = false
     }
 
-    /// An inverter that is told zero and does not show it is left alone, so that its own timer runs: each write
-    /// would start that anew.
+    /// An inverter that is told zero and does not show it is left alone, so that its own timer runs: each
+    /// write would start that anew.
     private mutating func rest(at now: MonotonicTime) {
         guard case .opening(let since, _) = sequence.state, finding != .none else {
             if case .opening = sequence.state {} else { restsSince = nil }
@@ -137,8 +137,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         seen.isUnloaded = finding == .unknown && now - restsSince >= reversion
     }
 
-    /// How long it is told zero before it is left alone: its response, but where the cause does not let anybody
-    /// wait for that and the reversion after it, no longer than the zero needs to arrive.
+    /// How long it is told zero before it is left alone: its response, but where the cause does not let
+    /// anybody wait for that and the reversion after it, no longer than the zero needs to arrive.
     private func following(_ reversion: Duration) -> Duration {
         var bound = settings.openingLimit
         if let patience = seen.patience, patience < bound { bound = patience }

@@ -15,12 +15,13 @@ extension Controller {
         /// Keeps a unit out of service, for at most `BasePoint.longestLease`; a hold may be without an end.
         /// It is never past an interlock, and outlasts a trip. When the time is over the unit is held.
         case lock(unit: Int, UnitLock.Kind, for: Duration?, by: Person = .unknown)
-        /// Ends every lock of one person on a unit, and nobody else's: without another it enters service anew.
+        /// Ends every lock of one person on a unit, and nobody else's: without another it enters service
+        /// anew.
         case unlock(unit: Int, of: Person = .unknown)
         /// Takes a unit through standby and the time to enter service: what was seen of it is too old.
         case reenter(unit: Int, for: Duration)
-        /// Asks for a power of one unit alone, for at most `BasePoint.longestLease`; `nil` ends it. The unit's
-        /// next trip ends it too, and of a tripped one it is refused.
+        /// Asks for a power of one unit alone, for at most `BasePoint.longestLease`; `nil` ends it. The
+        /// unit's next trip ends it too, and of a tripped one it is refused.
         case override(unit: Int, Watts, for: Duration?)
         /// The power without any other request, from now on.
         case setStandingPower(Watts)
@@ -69,8 +70,8 @@ extension Controller {
         }
     }
 
-    // Each in a function of its own: without optimisation a reading of a unit takes a copy of all units on the
-    // stack, and one function keeps room for all of its own at once.
+    // Each in a function of its own: without optimisation a reading of a unit takes a copy of all units on
+    // the stack, and one function keeps room for all of its own at once.
 
     private mutating func reset(
         _ index: Int, by role: Role, at now: MonotonicTime, in decision: inout Decision

@@ -5,7 +5,8 @@ import Quantities
 
 /// Whether contacts would part a current, by what battery and inverter say of it together.
 ///
-/// One side alone is no evidence of no load: a sensor that stands at zero, a battery whose every byte is 0xFF,
+/// One side alone is no evidence of no load: a sensor that stands at zero, a battery whose every byte is
+/// 0xFF,
 /// an inverter that shows zeros. So a current counts only with a pack voltage that the DC side confirms, only
 /// where the inverter's power agrees, and only from a sensor that has followed the power while there was any.
 struct LoadWatch: Sendable, BitwiseCopyable {

@@ -2,8 +2,8 @@ import Quantities
 
 /// The lowest pack voltage of the last ten to twenty seconds.
 ///
-/// A current limit times a voltage is a power only at the voltage that stands under that power: a pack at rest
-/// shows more than it will have under load. The lower one leaves less power in both directions.
+/// A current limit times a voltage is a power only at the voltage that stands under that power: a pack at
+/// rest shows more than it will have under load. The lower one leaves less power in both directions.
 struct LowestVoltage: Sendable, BitwiseCopyable {
     private static let span = Duration.seconds(10)
     private var lowest: Volts?

@@ -29,8 +29,8 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
     public var hasBatteryAlarms = true
     /// Repeated samples count only while power flows: many a battery at rest says the same for hours.
     public var isFrozenUnderLoadOnly = false
-    /// How long after the last write the inverter is at zero power by itself; `nil` = nothing is proven, and it
-    /// may keep its power for ever.
+    /// How long after the last write the inverter is at zero power by itself; `nil` = nothing is proven, and
+    /// it may keep its power for ever.
     public var provenReversion: Duration?
     /// From a decision to its arrival at the inverter, at most.
     public var writeBound = Duration.zero

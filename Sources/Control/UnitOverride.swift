@@ -2,8 +2,8 @@ import FrequencyResponse
 import PowerDispatch
 import Quantities
 
-/// A power that an operator wants of one unit alone, for a time, in place of its part of the site's. The other
-/// units make up for it, so that the site gives what is asked of it as far as they can. Never past an
+/// A power that an operator wants of one unit alone, for a time, in place of its part of the site's. The
+/// other units make up for it, so that the site gives what is asked of it as far as they can. Never past an
 /// interlock: it is only asked for, as everything else is, and of a tripped unit nobody can ask it.
 struct UnitOverride: Sendable, BitwiseCopyable {
     private var lease = Lease()

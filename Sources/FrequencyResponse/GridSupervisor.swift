@@ -101,8 +101,8 @@ public struct EnterServiceCriteria: Sendable, BitwiseCopyable, Equatable {
 /// their timers, rate of change of frequency, breaker, permit, and the conditions to enter service again.
 ///
 /// What nobody sees is not good: without any source for longer than the shortest time of a window the site is
-/// `blind`. That is no excursion, and power may go as gently as it likes; who sees again goes on where it was,
-/// as long as the inverters never left the grid meanwhile.
+/// `blind`. That is no excursion, and power may go as gently as it likes; who sees again goes on where it
+/// was, as long as the inverters never left the grid meanwhile.
 ///
 /// It stands behind the inverter's own protection, not in its place: that an island is left within 2 s is the
 /// inverter's duty (IEEE 1547-2018 8.1), and no controller on a site's network can promise it.

@@ -226,8 +226,7 @@ extension ContactorSequence {
         case (.proving, .open), (.proving, .openUnloaded):
             state = .unchecked
         case (.unchecked, .disagreement), (.proving, .disagreement), (.open, .disagreement),
-            (.precharging, .disagreement),
-            (.pausing, .disagreement), (.checking, .disagreement):
+            (.precharging, .disagreement), (.pausing, .disagreement), (.checking, .disagreement):
             state = .faulted(.feedback)
         case (.closed, .disagreement):
             state = settings.drive == .own ? .opening(since: now, .feedback) : .faulted(.feedback)
@@ -261,20 +260,19 @@ extension ContactorSequence {
             // Nobody has opened anything yet.
             state = .closed
         case (.opening, .open), (.opening, .close), (.opening, .charged), (.opening, .surge),
-            (.opening, .reset),
-            (.opening, .discharged):
+            (.opening, .reset), (.opening, .discharged):
             // Whoever wants it closed again waits until it has opened.
             output.opensUnderLoad = openAtBound(now)
         case (.checking(let since), .open), (.checking(let since), .openUnloaded),
-            (.checking(let since), .close),
-            (.checking(let since), .charged), (.checking(let since), .surge), (.checking(let since), .reset):
+            (.checking(let since), .close), (.checking(let since), .charged), (.checking(let since), .surge),
+            (.checking(let since), .reset):
             if now - since >= settings.dischargeLimit { state = .welded }
         case (.unchecked, .reset), (.unchecked, .open), (.unchecked, .openUnloaded), (.proving, .reset),
             (.open, .reset), (.open, .discharged), (.open, .open), (.open, .openUnloaded), (.open, .surge),
             (.precharging, .reset), (.precharging, .discharged), (.pausing, .reset), (.pausing, .discharged),
             (.closed, .reset), (.closed, .discharged), (.closed, .surge), (.closed, .charged),
-            (.closed, .close),
-            (.welded, .disagreement), (.welded, .discharged), (.welded, .open), (.welded, .openUnloaded),
+            (.closed, .close), (.welded, .disagreement), (.welded, .discharged), (.welded, .open),
+            (.welded, .openUnloaded),
             (.welded, .surge), (.welded, .charged), (.welded, .close),
             (.faulted, .disagreement), (.faulted, .discharged), (.faulted, .open), (.faulted, .openUnloaded),
             (.faulted, .surge), (.faulted, .charged), (.faulted, .close):

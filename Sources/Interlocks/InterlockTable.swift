@@ -41,8 +41,8 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
     /// `nil` = as the contactors' own settings say.
     public var patience: Duration?
 
-    /// The sum of time beyond the trip limit that trips too, however it is cut up; zero = none. The sum leaks at
-    /// a twentieth, so that what is rare is forgotten.
+    /// The sum of time beyond the trip limit that trips too, however it is cut up; zero = none. The sum
+    /// leaks at a twentieth, so that what is rare is forgotten.
     public var exposure = Duration.zero
     /// How often the limit may be passed anew within `countWindow` before that trips too; zero = not counted.
     /// Of a silence each drop-out counts.
@@ -110,8 +110,8 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
         self.hysteresis = hysteresis ?? signal.hysteresis
     }
 
-    /// Whether `value` is what `count` counts: a device that is not heard, long before that trips; of all else
-    /// the trip limit.
+    /// Whether `value` is what `count` counts: a device that is not heard, long before that trips; of all
+    /// else the trip limit.
     func isCounted(_ value: Double) -> Bool {
         switch signal {
         case .batterySilence, .inverterSilence, .inputsSilence: value >= 1

@@ -49,8 +49,8 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
     public var history: HistorySignals
     /// `false`: the battery never sends alarms, and the site has accepted that.
     public var hasBatteryAlarms = true
-    /// What the inverter draws from the battery without any power asked of it: no discharge that anybody could
-    /// limit.
+    /// What the inverter draws from the battery without any power asked of it: no discharge that anybody
+    /// could limit.
     public var idle = Watts.zero
 
     public init(
@@ -148,8 +148,8 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
         }
     }
 
-    /// The current that a limit is judged by: not below the sensor's own noise, and of a discharge with what the
-    /// inverter draws for itself.
+    /// The current that a limit is judged by: not below the sensor's own noise, and of a discharge with what
+    /// the inverter draws for itself.
     func allowance(over limit: Double, isDischarge: Bool) -> Double {
         let floor = limit < currentFloor.value ? currentFloor.value : limit
         guard isDischarge, let pack = image.battery.packVoltage.fresh(at: now, within: budget.battery),

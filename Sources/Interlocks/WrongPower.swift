@@ -66,8 +66,8 @@ public struct WrongPower: Sendable, BitwiseCopyable {
             isWrong ? min(limit, time + elapsed) : max(.zero, time - .nanoseconds(elapsed.nanoseconds / 2))
     }
 
-    /// Everything asked in the response time lies on the other side of zero; or, where the setpoint turns faster
-    /// than that, power has gone against it for most of the last seconds.
+    /// Everything asked in the response time lies on the other side of zero; or, where the setpoint turns
+    /// faster than that, power has gone against it for most of the last seconds.
     private func isAgainst(_ seen: Sight) -> Bool {
         if seen.lowest >= .zero && seen.highest > .zero && seen.delivered < -seen.zero { return true }
         if seen.highest <= .zero && seen.lowest < .zero && seen.delivered > seen.zero { return true }

@@ -3,8 +3,8 @@ import Quantities
 /// Whether the meter at the point of connection counts as the plant does.
 ///
 /// Each step of the units' own power is a test of it: it must move by as much, the same way. One that has not
-/// passed since the start is not trusted to widen a limit; between a step and its verdict nothing that the meter
-/// says widens one either, so that a meter which is reversed or frozen costs no more than the step.
+/// passed since the start is not trusted to widen a limit; between a step and its verdict nothing that the
+/// meter says widens one either, so that a meter which is reversed or frozen costs no more than the step.
 public struct MeterCheck: Sendable, BitwiseCopyable {
     public enum Verdict: UInt8, Sendable, BitwiseCopyable, Equatable {
         /// There was no step yet.
@@ -74,8 +74,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         self.settling = settling
     }
 
-    /// Other units than before are counted. One that joins or leaves without power changes nothing; else the next
-    /// step begins anew.
+    /// Other units than before are counted. One that joins or leaves without power changes nothing; else the
+    /// next step begins anew.
     public mutating func regroup(own: Watts) {
         guard steppedAt == nil, let reference, (own - reference.own).magnitude < step * 0.25 else {
             return restart()
@@ -90,8 +90,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// Looks at both once; `nil` = not fresh.
     ///
     /// - Parameters:
-    ///   - asked: of the same units; a change of their power that nobody has asked for is no test of the meter,
-    ///     since their own reading may be what is wrong.
+    ///   - asked: of the same units; a change of their power that nobody has asked for is no test of the
+    ///     meter, since their own reading may be what is wrong.
     ///   - loadMax: the most that everything else may draw or give; zero = nobody has said.
     public mutating func look(
         meter: Watts?, own: Watts?, asked: Watts? = nil, loadMax: Watts, at now: MonotonicTime
@@ -136,7 +136,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         steppedAt = nil
     }
 
-    /// While the units rest the meter moves by the load alone: the next step is measured from there. What it shows
+    /// While the units rest the meter moves by the load alone: the next step is measured from there. What it
+    /// shows
     /// now may be the step already, which the units' own reading does not have yet: the sample before counts.
     private mutating func followLoad(_ meter: Watts, _ now: MonotonicTime) {
         guard let resting, now - resting.at < settling * 2 else { return resting = (meter, now) }

@@ -23,8 +23,8 @@ public struct UnitLosses: Sendable, BitwiseCopyable, Equatable {
         self.square = square.value / rating.value
     }
 
-    /// The most that may be injected so that the battery gives no more than `power`: what is lost comes out of
-    /// the battery too.
+    /// The most that may be injected so that the battery gives no more than `power`: what is lost comes out
+    /// of the battery too.
     public func injected(from power: Watts) -> Watts {
         let rest = power - idle
         guard rest > .zero else { return .zero }

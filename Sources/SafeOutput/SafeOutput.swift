@@ -93,8 +93,8 @@ struct LinkWork {
             while !coils.isEmpty, !powers.isZero, MonotonicTime.now() < limit {
                 (MonotonicTime.now() + .milliseconds(1)).sleep()
             }
-            // From here on nobody writes to the inverters any more: each is at zero, by what it was told or by
-            // its own reversion.
+            // From here on nobody writes to the inverters any more: each is at zero, by what it was told or
+            // by its own reversion.
             let wait = coils.map(\.wait).max() ?? .zero
             if wait > .zero, isAnyOn(coils, &client) { (MonotonicTime.now() + wait).sleep() }
             outcome.failed = unwritten + carryOut(coils, &client)

@@ -24,8 +24,8 @@ public struct WirePlan: Sendable, Equatable {
         public var values: Values
         /// Longest wait for the answer.
         public var timeout: Duration
-        /// Of coils: how long the inverter may keep its power after our last write, acknowledged or not; whole
-        /// seconds. Contacts part none of it.
+        /// Of coils: how long the inverter may keep its power after our last write, acknowledged or not;
+        /// whole seconds. Contacts part none of it.
         public var wait: Duration
 
         public init(

@@ -99,8 +99,8 @@ extension RunHistory {
 
     // MARK: I22
 
-    /// A device that gave no answer for up to 0.3 s, and nothing else went on for ten seconds around: its unit
-    /// is in service soon after, as it was before.
+    /// A device that gave no answer for up to 0.3 s, and nothing else went on for ten seconds around: its
+    /// unit is in service soon after, as it was before.
     func judgeHiccups() -> Judgement {
         var isJudged = false
         for unit in units.indices {

@@ -193,8 +193,8 @@ struct DangerousSite {
 }
 
 extension SiteConfig {
-    /// Devices elsewhere that a simulation would drive: a file of the simulator that has met a real network. What
-    /// only reads or simulates such a file may have it; a daemon does not start with it.
+    /// Devices elsewhere that a simulation would drive: a file of the simulator that has met a real network.
+    /// What only reads or simulates such a file may have it; a daemon does not start with it.
     public var foreignHosts: [String] {
         guard mode == .simulation else { return [] }
         var hosts: [String] = []

@@ -98,7 +98,8 @@ struct SafePath {
             unit: unit.id, rule: rule.id, parts: parts, limit: rule.processSafetyTime.map { $0 / 2 })
     }
 
-    /// From the decision to trip until contacts part whatever flows: half of the process safety time, less what
+    /// From the decision to trip until contacts part whatever flows: half of the process safety time, less
+    /// what
     /// passes before it and the contacts' own way. For fire, gas and the emergency stop no longer than a zero
     /// needs to arrive.
     func patience(of rule: InterlockRule) -> Duration? {

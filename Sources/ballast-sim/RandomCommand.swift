@@ -122,8 +122,8 @@ struct RandomCommand: ParsableCommand {
         if failed > 0 { throw ExitCode(1) }
     }
 
-    /// The table of `hil/DEFECTS.md`: how many seeds each defect takes. A seed counts that fails with the defect
-    /// and not without.
+    /// The table of `hil/DEFECTS.md`: how many seeds each defect takes. A seed counts that fails with the
+    /// defect and not without.
     private func find(_ name: String) throws {
         let sites = self.sites.isEmpty ? RandomSites.all : self.sites
         let defects = SeededDefect.allCases.filter { name == "all" || $0.rawValue == name }

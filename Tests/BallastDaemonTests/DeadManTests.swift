@@ -61,6 +61,9 @@ extension BallastDaemonTests {
             let units = [try Unit.withContactors("BESS_01"), Unit.onLines("BESS_02", in: scratch)]
             let site = RunningSite(SiteFile(units: units, meter: try Unit.freeModbus()), in: scratch)
             for unit in site.file.units.indices { site.file.units[unit].reversionSeconds = 8 }
+            site.file.units[0].more = site.file.units[0].more.map {
+                $0.replacingOccurrences(of: "watchdog_ms: 3500", with: "watchdog_ms: 12000")
+            }
             for _ in 0..<2 {
                 try Self.atPower(site, [18.8, 18.8])
                 try eventually("the plan is on disk") {

@@ -86,7 +86,9 @@ extension BallastDaemonTests {
         func `a unit that the record of trips does not know counts as tripped`(
             mode: String, trips: [String], why: Comment
         ) throws {
-            let site = try RunningSite.small()
+            let site = RunningSite(
+                SiteFile(units: [try Unit.onNetwork("BESS_01")], meter: try Unit.freeModbus()),
+                in: try ScratchFolder(in: NSHomeDirectory()))
             site.file.mode = mode
             try writeRecord(of: "OLD_NAME", for: site) { $0 }
             try site.startDaemon()

@@ -147,7 +147,7 @@ extension BallastDaemonTests {
             try site.waitForMode("tripped")
             let change = ["--reason", "looked at it", "--socket", site.controlSocket]
             let early = try site.runTool(["resume", "BESS_01"] + change, status: 1)
-            #expect(early.log.contains("a trip is latched; 'ballastctl reset BESS_01' comes first"))
+            #expect(early.log.contains("a trip is latched, and 'ballastctl reset BESS_01' comes first"))
             let whole = try site.runTool(["resume"] + change, status: 0)
             #expect(whole.output.contains("; tripped, and not resumed: BESS_01"))
             try site.simulate("clear inverter_fault BESS_01")

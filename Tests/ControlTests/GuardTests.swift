@@ -139,17 +139,17 @@ import Testing
     }
 
     // swift-format-ignore
-    static let stops: [(order: Controller.Command, power: Double?, isTold: Bool, after: Double, why: Comment)] = [
-        (.stop,                               30_000,  true,  10, "it still delivers at the bound"),
-        (.stop,                               10_001,  true,  10, "one watt above 2 %"),
-        (.stop,                               10_000,  false,  0, "at 2 %"),
-        (.stop,                               -10_000, false,  0, "at 2 %, charging"),
-        (.lock(unit: 0, .maintenance, for: .seconds(60)), 30_000,  true,  10, "the same for maintenance"),
-        (.lock(unit: 0, .maintenance, for: .seconds(60)), 10_000,  false,  0, "the same for maintenance"),
+    static let stops: [(order: Controller.Command, power: Double, trips: Bool, why: Comment)] = [
+        (.stop,                                           30_000,  true,  "it still delivers"),
+        (.stop,                                           10_500,  true,  "above 2 %"),
+        (.stop,                                           10_000,  false, "at 2 %"),
+        (.stop,                                           -10_000, false, "at 2 %, charging"),
+        (.lock(unit: 0, .maintenance, for: .seconds(60)), 30_000,  true,  "the same for maintenance"),
+        (.lock(unit: 0, .maintenance, for: .seconds(60)), 10_000,  false, "the same for maintenance"),
     ]
 
-    @Test(arguments: stops) func `a stop ends at zero or by its bound, and only the bound is told`(
-        row: (order: Controller.Command, power: Double?, isTold: Bool, after: Double, why: Comment)
+    @Test(arguments: stops) func `a stop ends at zero, or trips with what was asked and what is given`(
+        row: (order: Controller.Command, power: Double, trips: Bool, why: Comment)
     ) {
         var site = Site(units: 1, basePoint: .kilowatts(300))
         site.enterService()
@@ -157,13 +157,11 @@ import Testing
         _ = site.order(row.order)
         site.cycle()
         #expect(site.mode(0) == .stopping, row.why)
-        site.run(for: .seconds(row.after) - .milliseconds(row.after > 0 ? 20 : 0))
-        if row.after > 0 { #expect(site.mode(0) == .stopping, row.why) }
-        site.cycle()
-        #expect(site.mode(0) != .stopping, row.why)
-        let told = site.happened.filter { $0.kind == .stoppedWithPower }
-        #expect(told.count == (row.isTold ? 1 : 0), row.why)
-        #expect(told.allSatisfy { $0.value == row.power && $0.limit == 10_000 }, row.why)
+        if row.trips { site.run(for: .seconds(5)) } else { site.cycle() }
+        #expect(site.mode(0) != .stopping && (site.mode(0) == .tripped) == row.trips, row.why)
+        let told = site.happened.filter { $0.kind == .tripped(.notFollowing) }
+        #expect(told.count == (row.trips ? 1 : 0), row.why)
+        #expect(told.allSatisfy { $0.asked == .zero && $0.delivered == Watts(row.power) }, row.why)
     }
 
     @Test func `a stop that is taken back before its end is not told as one`() {
