@@ -1,6 +1,7 @@
 import ControlSocket
 import Foundation
 import Glibc
+import ProgramSupport
 import Recorder
 import Testing
 
