@@ -25,6 +25,8 @@ public struct BMSVoice: Sendable {
     private var held: (unit: SimulatedUnit, noise: Amperes)?
     private var late: [(due: MonotonicTime, frame: CANFrame)] = []
     private var wasBusOff = false
+    /// The sample before, whose cells stay where their board repeats itself.
+    private var stuckCells: BatterySample?
     private var periods = 0
     private var floodDue: MonotonicTime?
     private var isFlooding = false
@@ -136,6 +138,8 @@ public struct BMSVoice: Sendable {
         var sample = BatterySample(seen.unit, noise: seen.noise)
         periods += 1
         sample.lie(seen.unit.faults, period: periods)
+        if seen.unit.has(.bmsCellsStuck) { sample.takeCells(of: stuckCells ?? sample) }
+        stuckCells = sample
         said = sample
         return sample
     }

@@ -92,6 +92,7 @@ public struct SimulatedModbusDevice: Sendable {
         case .inverter(let index, var registers):
             let unit = site.units[index]
             registers.isRescaled = unit.has(.inverterScale)
+            registers.ratedPower = unit.inverter.ratedPower
             registers.isBlind = unit.has(.inverterNotAvailable)
             registers.isZero = unit.has(.inverterZeros)
             registers.isShifted = unit.has(.inverterMapShift)

@@ -42,9 +42,11 @@ extension Fault.Kind {
         case .bmsCharge: "the BMS tells another state of charge (percent=0)"
         case .bmsPackVoltage: "pack voltage is this share of its cells' sum (share_percent=80)"
         case .bmsCurrentOffset: "the current sensor is off (offset_a=50)"
+        case .bmsCellsStuck: "cells repeat what they showed, pack voltage and current are alive"
         case .bmsNotAvailable: "every byte of its frames is 0xFF"
         case .bmsSecondSender: "somebody else says in its name that all is well"
         case .bmsFlood: "frames of an unknown identifier fill the bus"
+        case .inverterNameplate: "another device of this rating stands there (power_kw=15)"
         case .inverterReversed: "power has the other sign than the setpoint"
         case .inverterForeignWrites: "another master writes this setpoint each second (power_kw=20)"
         case .inverterNotAvailable: "measured values are 'not implemented'"
@@ -52,6 +54,7 @@ extension Fault.Kind {
         case .inverterMapShift: "registers lie four further on"
         case .meterFrozen: "the meter shows what it measured last"
         case .meterOutlier: "once a second the meter shows this frequency (shown_hz=0)"
+        case .meterCoarse: "the meter shows frequency in steps (step_hz=0.05)"
         case .meterOffset: "the meter's frequency is off (offset_hz=0.3)"
         case .meterReversed: "the meter's power has the wrong sign"
         case .meterNotAvailable: "the meter's values are 'not a number'"
@@ -63,7 +66,8 @@ extension Fault.Kind {
     /// Whether it happens to one unit; the meter belongs to the site.
     public var concernsUnit: Bool {
         let ofSite: [Self] = [
-            .meterSilence, .pmuSilence, .meterFrozen, .meterOutlier, .meterOffset, .meterReversed,
+            .meterSilence, .pmuSilence, .meterFrozen, .meterOutlier, .meterOffset, .meterCoarse,
+            .meterReversed,
             .meterNotAvailable, .pmuOffset, .gridLoss,
         ]
         return !ofSite.contains(self)

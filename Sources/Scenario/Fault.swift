@@ -81,12 +81,16 @@ public enum Fault: Sendable, Equatable {
     case bmsPackVoltage(Fraction)
     /// The BMS's current sensor shows so much too much.
     case bmsCurrentOffset(Amperes)
+    /// The board that measures the cells repeats itself, while pack voltage and current are alive.
+    case bmsCellsStuck
     /// Every byte of the BMS's frames is 0xFF, as for values that it does not have.
     case bmsNotAvailable
     /// Somebody else sends in the battery's name, and says that all is well and full power allowed.
     case bmsSecondSender
     /// Frames of an unknown identifier fill the bus.
     case bmsFlood
+    /// Another device stands behind the inverter's address: of this rating, and it says so.
+    case inverterNameplate(Watts)
     /// The inverter's power has the other sign than its setpoint, as after wrong wiring.
     case inverterReversed
     /// Another master writes this setpoint each second.
@@ -101,6 +105,8 @@ public enum Fault: Sendable, Equatable {
     case meterFrozen
     /// Once a second, for 30 ms, the grid meter shows this frequency.
     case meterOutlier(Hertz)
+    /// The grid meter shows frequency in steps of this.
+    case meterCoarse(Hertz)
     /// The grid meter's frequency is off by this.
     case meterOffset(Hertz)
     /// The grid meter's power has the wrong sign: its current transformers are the wrong way round.
@@ -152,9 +158,11 @@ public enum Fault: Sendable, Equatable {
         case bmsCharge = "bms_soc"
         case bmsPackVoltage = "bms_pack_voltage"
         case bmsCurrentOffset = "bms_current_offset"
+        case bmsCellsStuck = "bms_cells_stuck"
         case bmsNotAvailable = "bms_not_available"
         case bmsSecondSender = "bms_second_sender"
         case bmsFlood = "bms_flood"
+        case inverterNameplate = "inverter_nameplate"
         case inverterReversed = "inverter_reversed"
         case inverterForeignWrites = "inverter_foreign_writes"
         case inverterNotAvailable = "inverter_not_available"
@@ -162,6 +170,7 @@ public enum Fault: Sendable, Equatable {
         case inverterMapShift = "inverter_map_shift"
         case meterFrozen = "meter_frozen"
         case meterOutlier = "meter_outlier"
+        case meterCoarse = "meter_coarse"
         case meterOffset = "meter_offset"
         case meterReversed = "meter_reversed"
         case meterNotAvailable = "meter_not_available"
@@ -211,9 +220,11 @@ public enum Fault: Sendable, Equatable {
         case .bmsCharge: .bmsCharge
         case .bmsPackVoltage: .bmsPackVoltage
         case .bmsCurrentOffset: .bmsCurrentOffset
+        case .bmsCellsStuck: .bmsCellsStuck
         case .bmsNotAvailable: .bmsNotAvailable
         case .bmsSecondSender: .bmsSecondSender
         case .bmsFlood: .bmsFlood
+        case .inverterNameplate: .inverterNameplate
         case .inverterReversed: .inverterReversed
         case .inverterForeignWrites: .inverterForeignWrites
         case .inverterNotAvailable: .inverterNotAvailable
@@ -221,6 +232,7 @@ public enum Fault: Sendable, Equatable {
         case .inverterMapShift: .inverterMapShift
         case .meterFrozen: .meterFrozen
         case .meterOutlier: .meterOutlier
+        case .meterCoarse: .meterCoarse
         case .meterOffset: .meterOffset
         case .meterReversed: .meterReversed
         case .meterNotAvailable: .meterNotAvailable

@@ -169,7 +169,7 @@ public enum RandomScenario {
                 switch kind {
                 case .contactorWeld: return unit.hasContactors
                 case .pmuSilence, .pmuOffset: return site.hasPhasors
-                case .meterSilence, .meterFrozen, .meterOutlier, .meterOffset, .meterReversed,
+                case .meterSilence, .meterFrozen, .meterOutlier, .meterOffset, .meterCoarse, .meterReversed,
                     .meterNotAvailable:
                     return site.hasMeter
                 case _: return true
@@ -228,6 +228,8 @@ public enum RandomScenario {
             case .inverterRefuses: return one(["", ", code: 1", ", code: 2", ", code: 6", ", code: 11"])
             case .inverterForeignWrites:
                 return ", power_kw: \(Figure.text(unit.rating.kilowatts * [-1, 0.5, 1][below(3)]))"
+            case .inverterNameplate:
+                return ", power_kw: \(Figure.text(unit.rating.kilowatts * [0.2, 0.6][below(2)]))"
             case .meterOutlier: return one(["", ", shown_hz: 100", ", shown_hz: 48"])
             case .meterOffset, .pmuOffset: return one(["", ", offset_hz: -0.3", ", offset_hz: 2"])
             case .wireBreak: return unit.inputs.isEmpty ? "" : ", input: \(one(unit.inputs))"

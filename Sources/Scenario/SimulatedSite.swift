@@ -65,6 +65,8 @@ public struct SimulatedUnit: Sendable {
             }
         }
         management.isSystemErrorForced = has(.bmsAlarm)
+        inverter.foundRating = nil
+        for case .inverterNameplate(let power) in faults { inverter.foundRating = power }
         inverter.isFaultForced = has(.inverterFault)
         inverter.stubbornPower =
             has(.inverterDisobeys) ? inverter.stubbornPower ?? inverter.activePower : nil
@@ -314,6 +316,8 @@ public struct SimulatedSite: Sendable {
         for fault in faults {
             switch fault {
             case .meterOffset(let offset): view.frequency += offset
+            case .meterCoarse(let step):
+                view.frequency = Hertz((view.frequency / step).rounded() * step.value)
             case .meterReversed: view.power = -view.power
             case .meterOutlier(let value) where time.nanoseconds % 1_000_000_000 < 30_000_000:
                 view.frequency = value
