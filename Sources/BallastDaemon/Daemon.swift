@@ -1,6 +1,7 @@
 import CANBus
 import Control
 import ControlSocket
+import Glibc
 import LinuxIO
 import ModbusBus
 import Plant
@@ -115,6 +116,9 @@ public enum Daemon {
             try DurableFile.createDirectories(directory)
             guard let lock = try ProcessLock.take(directory + "/lock") else {
                 throw StartFailure(description: "another ballastd runs with \(directory)")
+            }
+            do throws(SystemError) { try lock.note(process: Int(getpid())) } catch {
+                // On a full disk: a lock without a name holds as well.
             }
             return ProcessLockBox(lock)
         } catch let failure as StartFailure {

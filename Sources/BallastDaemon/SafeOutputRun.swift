@@ -74,11 +74,18 @@ public struct SafeOutputRun {
             say(.warning, "safe_output", "\(directory): \(error): no daemon has run here")
             return .nothingKnown
         }
-        guard let lock else {
+        if lock == nil {
+            // Killed, but a thread of it waits in the kernel for a device and keeps its files: nobody drives
+            // the other links any more.
+            guard ProcessLock.isHeldByTheDead(directory + "/lock") else {
+                say(
+                    .notice, "safe_output_idle",
+                    "a living ballastd holds \(directory)/lock and drives the outputs: nothing was written")
+                return .daemonAlive
+            }
             say(
-                .notice, "safe_output_idle",
-                "a living ballastd holds \(directory)/lock and drives the outputs: nothing was written")
-            return .daemonAlive
+                .warning, "safe_output",
+                "a ballastd that was killed keeps \(directory)/lock: it drives nothing")
         }
         if plan.links.isEmpty {
             say(.warning, "safe_output", "\(directory): no plan: no daemon has driven anything from here")

@@ -281,9 +281,11 @@ struct Supervisor: ~Copyable {
         for link in site.modbusLinks {
             while let report = link.reports.pop() {
                 if let line = linkLog.line(report, on: link.name) { journal.write(line) }
-                guard case .controlTaken(let zero) = report.event,
-                    wires.learn(zero, of: report.unit, on: link.address)
-                else { continue }
+            }
+            for device in link.devices {
+                guard let zero = device.zero, wires.learn(zero, of: device.unit, on: link.address) else {
+                    continue
+                }
                 recorder.persist(WirePlan.name, wires.plan.bytes)
             }
         }

@@ -97,4 +97,22 @@ public struct ProcessLock: ~Copyable {
     }
 
     private init(file: consuming FileDescriptor) { self.file = file }
+
+    /// Writes into the file who holds it, for those who find it held.
+    public func note(process: Int) throws(SystemError) {
+        let text = Array("\(process)\n".utf8)
+        let count = text.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) }
+        guard count == text.count, ftruncate(file.number, count) == 0 else {
+            throw SystemError.last("pwrite")
+        }
+    }
+
+    /// Whether the lock is held by a process that will never run again: see `ProcessLife`.
+    public static func isHeldByTheDead(_ path: String) -> Bool {
+        // Who cannot be read is not dead.
+        guard let bytes = try? DurableFile.read(path, limit: 64),
+            let process = Int(String(decoding: bytes, as: UTF8.self).split(separator: "\n").first ?? "")
+        else { return false }
+        return ProcessLife.isOver(process)
+    }
 }

@@ -125,7 +125,9 @@ extension ModbusConversation {
     private func taken(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
         acknowledged(device, wanted)
         device.setDue(.readBack, now + .seconds(1))
-        report(device.settings.unitID, .controlTaken(zeroWrite(device, control)))
+        let zero = zeroWrite(device, control)
+        device.status.note(zero)
+        report(device.settings.unitID, .controlTaken(zero))
     }
 
     /// What takes the device to zero when we are gone: the value alone, its enable and its timer stand.

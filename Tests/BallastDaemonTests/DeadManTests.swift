@@ -83,6 +83,34 @@ extension BallastDaemonTests {
             }
         }
 
+        @Test
+        func
+            `though a thread of a killed daemon waits in the kernel and keeps its lock, every link goes to zero`()
+            throws
+        {
+            let site = try RunningSite()
+            for unit in site.file.units.indices { site.file.units[unit].reversionSeconds = 30 }
+            try Self.atPower(site, [18.8, 18.8])
+            let number = try site.daemon.number
+            let holder = try startPeer(
+                "hold_thread.py", ["\(number)", "can"], name: "holder", in: site.scratch)
+            _ = try holder.ready()
+            try holder.ask("keep")
+            try site.daemon.send(SIGKILL)
+            try eventually("all of it but one thread has ended") {
+                let stat = try String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)
+                return stat.split(separator: ")").last?.hasPrefix(" Z") == true
+            }
+            let isKept = try ProcessLock.take(site.scratch.path + "/state/lock") == nil
+            #expect(isKept, "the lock is kept")
+            let program = try Self.safeOutput(site)
+            #expect(try program.exitStatus() == 0, "\(program.log)")
+            #expect(program.log.contains("a ballastd that was killed keeps"))
+            let truth = try site.truth().units
+            #expect(truth.map(\.setpoint_w) == [0, 0] && truth.map(\.reversions) == [0, 0])
+            holder.end(by: SIGKILL)
+        }
+
         @Test func `beside a living daemon the safe output does nothing and says so`() throws {
             let site = try RunningSite.small()
             try Self.atPower(site, [18.8])
