@@ -18,7 +18,7 @@ final class ControlService: Sendable {
     private let state = Mutex(State())
     private let commands = Mutex<Void>(())
     private let link: CycleLink
-    private let units: [String]
+    let units: [String]
     private let timing: TimingSource
     private let access: ControlAccess
     private let journal: Journal
@@ -64,12 +64,20 @@ final class ControlService: Sendable {
     /// - Returns: `nil` where the cycle does not answer.
     private func ask(_ command: Controller.Command, about unit: Int) -> Event? {
         _ = state.withLock { $0.answers.removeValue(forKey: unit) }
-        guard self.command(command) else { return nil }
+        guard hand(command, until: .now() + Self.validity) else { return nil }
         return waitFor { $0.answers[unit] }
     }
 
-    private func waitFor<Value: Sendable>(_ value: (State) -> Value?) -> Value? {
-        let deadline = MonotonicTime.now() + .seconds(2)
+    /// A command that the cycle has not taken by then lapses, before who asked is told so.
+    static let validity = Duration.milliseconds(1_500)
+    /// A question that has waited for so long is not begun any more.
+    private static let queueing = Duration.milliseconds(1_500)
+    private static let longestQueue = 8
+
+    private func waitFor<Value: Sendable>(
+        until limit: MonotonicTime? = nil, _ value: (State) -> Value?
+    ) -> Value? {
+        let deadline = limit ?? MonotonicTime.now() + .seconds(2)
         while MonotonicTime.now() < deadline {
             if let value = state.withLock({ value($0) }) { return value }
             (MonotonicTime.now() + .milliseconds(5)).sleep()
@@ -80,34 +88,75 @@ final class ControlService: Sendable {
     /// Hands a command to the cycle; `false` where its queue is full.
     ///
     /// In production no power is taken from outside the site before every device has proven its reversion.
-    func command(_ command: Controller.Command) -> Bool {
+    func command(_ command: Controller.Command) -> Bool { hand(command, until: nil) }
+
+    /// The same, until its time.
+    func hand(_ command: Controller.Command, until: MonotonicTime?) -> Bool {
         if command.isRemotePower, let refusal = reversionDesk.remoteRefusal {
             journal.write(
                 LogRecord(.error, "refused: \(refusal)", fields: [("BALLAST_EVENT", "operator_refused")]))
             return false
         }
-        return put(command)
+        return put(command, until: until) != nil
     }
 
-    private func put(_ command: Controller.Command) -> Bool {
-        commands.withLock { _ in link.commands.push(command) }
+    /// - Returns: how many commands the cycle has taken once it has taken this one.
+    private func put(_ command: Controller.Command, until: MonotonicTime?) -> UInt64? {
+        commands.withLock { _ in
+            link.commands.push(TimedCommand(command: command, until: until))
+                ? link.commands.writtenCount : nil
+        }
     }
 
     func end() { stop.raise() }
     var isEnded: Bool { stop.isRaised }
 
+    /// What may wait for the cycle or a device, on its way to the thread that does.
+    private struct Work: Sendable {
+        var question: ControlServer.Question
+        var asker: Asker
+        var until: MonotonicTime
+    }
+
+    private let works = Mutex<[Work]>([])
+
+    /// Takes questions, and answers those that need not wait, a stop among them.
     func run(_ server: borrowing ControlServer) {
-        while !stop.isRaised {
-            beat.turn()
-            do throws(SystemError) {
-                try server.serveOne(timeout: .milliseconds(200)) { request, peer, groups in
-                    self.answer(request, self.access.asker(peer, groups: groups))
+        server.run(
+            while: {
+                beat.turn()
+                return !stop.isRaised
+            },
+            { question in
+                let asker = access.asker(question.peer, groups: question.groups)
+                switch question.request.command {
+                case .status, .timing, .metrics, .trips, .stop:
+                    return answer(question.request, asker)
+                case .reset, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion:
+                    let work = Work(question: question, asker: asker, until: .now() + Self.queueing)
+                    let hasRoom = works.withLock { works in
+                        guard works.count < Self.longestQueue else { return false }
+                        works.append(work)
+                        return true
+                    }
+                    return hasRoom ? nil : ControlAnswer(error: "too many ask at once: try again")
                 }
-            } catch {
-                journal.write(
-                    LogRecord(
-                        .warning, "control socket: \(error)", fields: [("BALLAST_EVENT", "control_socket")]))
+            })
+    }
+
+    /// Answers what may wait, one after the other, on a thread of its own.
+    func work() {
+        while !stop.isRaised {
+            let next = works.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            guard let next else {
+                (MonotonicTime.now() + .milliseconds(5)).sleep()
+                continue
             }
+            guard MonotonicTime.now() < next.until else {
+                next.question.answer(ControlAnswer(error: "it came too late for an answer: nothing was done"))
+                continue
+            }
+            next.question.answer(answer(next.question.request, next.asker))
         }
     }
 
@@ -137,7 +186,7 @@ final class ControlService: Sendable {
     private func change(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
         switch request.command {
         case .reset: return reset(request, asker)
-        case .stop: return send(.stop, "the site is being taken out of service")
+        case .stop: return stopSite()
         case .resume: return resume(request)
         case .setpoint: return setpoint(request)
         case .revoke: return revoke(request)
@@ -185,34 +234,35 @@ final class ControlService: Sendable {
         return ControlAnswer(error: refusal)
     }
 
-    private func send(_ command: Controller.Command, _ done: String) -> ControlAnswer {
-        self.command(command)
-            ? ControlAnswer(done: done) : ControlAnswer(error: "the cycle takes no command now")
+    /// Done once the cycle has taken it; what it has not taken in time lapses, and that is the answer.
+    func send(_ command: Controller.Command, _ done: String) -> ControlAnswer {
+        let lapsed = link.lapsed.load(ordering: .acquiring)
+        let until = MonotonicTime.now() + Self.validity
+        guard let count = put(command, until: until) else {
+            return ControlAnswer(error: "the cycle takes no command now")
+        }
+        // A little longer than it holds: taken at the last moment is taken.
+        let isTaken = waitFor(until: until + .milliseconds(100)) { _ in
+            self.link.commands.takenCount >= count ? true : nil
+        }
+        // What was taken too late is counted right after it was taken.
+        (MonotonicTime.now() + .milliseconds(1)).sleep()
+        guard isTaken == true, link.lapsed.load(ordering: .acquiring) == lapsed else { return noAnswer }
+        return ControlAnswer(done: done)
     }
 
-    private func setpoint(_ request: ControlRequest) -> ControlAnswer {
-        guard let power = request.power_kw, let time = request.for_s else {
-            return ControlAnswer(error: "setpoint needs power_kw and for_s")
+    /// A stop that was received is carried out, whatever else waits or stands still.
+    private func stopSite() -> ControlAnswer {
+        link.stopAsked.store(true, ordering: .releasing)
+        let isTaken = waitFor(until: .now() + .milliseconds(300)) { _ in
+            self.link.stopAsked.load(ordering: .acquiring) ? nil : true
         }
-        let duration = Duration.milliseconds(Int64(time * 1_000))
-        guard let name = request.unit else {
-            return send(
-                .setBasePoint(.operator, .kilowatts(power), for: duration),
-                "the operator's setpoint is \(power) kW for \(time) s")
-        }
-        guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
-        return send(
-            .override(unit: unit, .power(.kilowatts(power)), for: duration),
-            "unit \(name) is asked for \(power) kW for \(time) s, inside its limits; others make up for it")
-    }
-
-    private func revoke(_ request: ControlRequest) -> ControlAnswer {
-        guard let name = request.unit else {
-            return send(.revokeBasePoint(.operator), "the operator's setpoint ends")
-        }
-        guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
-        return send(
-            .override(unit: unit, .power(.zero), for: nil), "unit \(name) gets its part of the site's power")
+        return isTaken == true
+            ? ControlAnswer(done: "the site is being taken out of service")
+            : ControlAnswer(
+                done:
+                    "received; the cycle stands still, so that outputs expire by themselves, and the site is taken"
+                    + " out of service as soon as it turns")
     }
 
     /// The unit must run: in maintenance it has no power, and nothing could be seen to end.
@@ -249,31 +299,8 @@ final class ControlService: Sendable {
             done: "unit \(name): the test of its I/O module has begun; the unit goes to zero, and trips")
     }
 
-    private var noSuchUnit: ControlAnswer {
+    var noSuchUnit: ControlAnswer {
         ControlAnswer(error: "no such unit; the units are \(units.joined(separator: ", "))")
-    }
-
-    private func mode(_ request: ControlRequest) -> ControlAnswer {
-        guard let name = request.unit, let unit = units.firstIndex(of: name) else { return noSuchUnit }
-        let time = request.for_s ?? 0
-        let duration = Duration.milliseconds(Int64(time * 1_000))
-        switch request.mode {
-        case "maintenance":
-            return send(
-                .maintain(unit: unit, for: duration),
-                "unit \(name) goes to zero power for \(time) s of maintenance; it is no lock-out")
-        case "standby":
-            return send(
-                .override(unit: unit, .standby, for: duration),
-                "unit \(name) goes to zero power and stays in standby for \(time) s")
-        // "auto": the request was checked.
-        default:
-            guard command(.override(unit: unit, .standby, for: nil)) else {
-                return ControlAnswer(error: "the cycle takes no command now")
-            }
-            return send(
-                .endMaintenance(unit: unit), "unit \(name) enters service anew, unless something holds it")
-        }
     }
 
     private func reset(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
@@ -311,7 +338,10 @@ final class ControlService: Sendable {
     }
 
     private var noAnswer: ControlAnswer {
-        ControlAnswer(error: "the cycle did not answer within 2 s; 'ballastctl status' tells what is")
+        ControlAnswer(
+            error:
+                "the cycle did not answer in time; what it had not taken lapses, 'ballastctl status' tells what is"
+        )
     }
 
     private func resume(_ request: ControlRequest) -> ControlAnswer {

@@ -85,6 +85,10 @@ enum Threads {
                 guard let server = server.take() else { return }
                 control.run(server)
             },
+            try SystemThread(name: "operator") {
+                RealTime.leave()
+                control.work()
+            },
             try SystemThread(name: "files") {
                 RealTime.leave()
                 files.run()

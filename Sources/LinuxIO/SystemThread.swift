@@ -10,6 +10,7 @@ public final class SystemThread: Sendable {
 
     private final class End: Sendable {
         let isReached = Atomic<Bool>(false)
+        let isJoined = Atomic<Bool>(false)
     }
 
     private final class Body {
@@ -44,7 +45,13 @@ public final class SystemThread: Sendable {
     }
 
     /// Waits until the thread has ended; once.
-    public func join() { pthread_join(handle, nil) }
+    public func join() {
+        pthread_join(handle, nil)
+        end.isJoined.store(true, ordering: .relaxed)
+    }
+
+    /// One that nobody has waited for goes on, and leaves nothing behind.
+    deinit { if !end.isJoined.load(ordering: .relaxed) { pthread_detach(handle) } }
 
     /// The same, but not for ever.
     ///
