@@ -25,7 +25,7 @@ extension Daemon {
             "  state           \(config.paths.stateDirectory)",
             "  control socket  \(config.paths.controlSocket)",
         ]
-        lines += safeOutput(of: config)
+        lines += safeOutput(of: config) + deadTimes
         if let server = config.modbusServer {
             let writers = server.writers.isEmpty ? "nobody" : server.writers.joined(separator: ", ")
             lines.append(

@@ -79,17 +79,22 @@ public struct LatchSearch: Sendable, Equatable {
         doubt =
             isTorn
             ? "a write of the latches was cut short"
-            : Self.doubt(of: proof, wallSeconds: wallSeconds, uptimeSeconds: uptimeSeconds)
+            : Self.doubt(
+                of: proof, isCopied: isCopy, wallSeconds: wallSeconds, uptimeSeconds: uptimeSeconds)
     }
 
-    /// What lies between the last proof and the machine's start, where it has been started since, is time in
-    /// which nothing ran; no more of it is granted than of any other.
-    private static func doubt(of proof: Int64, wallSeconds: Int64, uptimeSeconds: Int64) -> String? {
+    /// While the machine runs the copy in memory is what tells of a disk that took nothing in the last
+    /// seconds. After its start only the proof's age does, and what ran since the start does not count:
+    /// nothing ran before it.
+    private static func doubt(
+        of proof: Int64, isCopied: Bool, wallSeconds: Int64, uptimeSeconds: Int64
+    ) -> String? {
         guard proof != .min else { return "nothing tells whether the disk took every latch" }
         let age = wallSeconds - proof
-        let unseen = age > uptimeSeconds ? age - uptimeSeconds : age
+        let isOfThisUptime = age <= uptimeSeconds
+        if isOfThisUptime && !isCopied { return "there is no copy of the latches in the runtime folder" }
         // A clock that was set back tells no age.
-        guard age >= -5, unseen <= longestProof else {
+        guard age >= -5, (isOfThisUptime ? age : age - uptimeSeconds) <= longestProof else {
             return "the last proof that the disk takes latches is \(age) s old"
         }
         return nil

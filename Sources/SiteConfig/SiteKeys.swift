@@ -50,7 +50,8 @@ enum SiteKeys {
             "how long all must be well before a unit runs", as: seconds)
         static let resumeAfterRestart = ConfigKey.flag(
             "resume_after_restart", .fixed("false"),
-            "units run again by themselves after an unplanned restart; never after the third in 10 min")
+            "units run again by themselves after an unplanned restart; never after the third in 10 min, nor where latches "
+                + "may not have reached the disk")
         static let stopLimit = ConfigKey.number(
             "stop_limit_s", 1...15, "s", .fixed(10),
             "longest way to zero power at a stop or at SIGTERM; at SIGTERM half of it may go to the ramp",

@@ -123,10 +123,14 @@ extension BallastDaemonTests {
         @Test func `where the site allows it a unit runs again by itself, but not the third time`() throws {
             let site = try RunningSite.small()
             site.file.control.append("resume_after_restart: true")
-            try site.startInService()
+            mkdir(site.scratch.path + "/runtime", 0o750)
+            let environment = ["RUNTIME_DIRECTORY=\(site.scratch.path)/runtime"]
+            try site.startPlant()
+            try site.startDaemon(environment: environment)
+            try site.waitForMode("running")
             for _ in 0..<2 {
                 try site.daemon.end(by: SIGKILL)
-                try site.startDaemon()
+                try site.startDaemon(environment: environment)
                 try site.daemon.waitForLog("units enter service by themselves (resume_after_restart)")
                 try site.waitForMode("running")
             }

@@ -157,9 +157,15 @@ final class SickDisk: Sendable {
 
     @Test(arguments: ages)
     func `the last proof must be young`(row: (age: Int64, uptime: Int64, isDoubtful: Bool, why: Comment)) {
-        let found = Self.search(Self.file(Self.clear, 3, at: Self.now - row.age), uptime: row.uptime)
+        let file = Self.file(Self.clear, 3, at: Self.now - row.age)
+        let found = Self.search(file, row.age > row.uptime ? Self.none : file, uptime: row.uptime)
         #expect((found.doubt != nil) == row.isDoubtful, row.why)
         #expect(found.finding == .read(Self.clear))
+    }
+
+    @Test func `without its copy in memory nobody knows what the last seconds brought`() {
+        let found = Self.search(Self.file(Self.clear, 3, at: Self.now))
+        #expect(found.doubt == "there is no copy of the latches in the runtime folder")
     }
 
     @Test func `what only the copy in memory has counts, and its proof`() {
