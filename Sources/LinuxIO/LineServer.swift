@@ -68,8 +68,9 @@ public struct LineServer: ~Copyable, Sendable {
 
     /// Listens at `path`; `permissions` as in `chmod`.
     public init(path: String, permissions: mode_t, _ bounds: Bounds) throws(SystemError) {
-        listener = try UnixSocket.listen(path, permissions: permissions)
-        try listener.setNonBlocking()
+        let socket = try UnixSocket.listen(path, permissions: permissions)
+        try socket.setNonBlocking()
+        listener = socket
         self.bounds = bounds
     }
 
@@ -98,7 +99,7 @@ public struct LineServer: ~Copyable, Sendable {
     private func wait(_ guests: [Guest]) -> Set<UInt64> {
         var entries = [pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)]
         for guest in guests {
-            let events =
+            let events: CInt =
                 switch guest.state {
                 case .reading: POLLIN
                 case .working: 0
