@@ -89,7 +89,7 @@ extension BallastDaemonTests {
             throws
         {
             let site = try RunningSite()
-            for unit in site.file.units.indices { site.file.units[unit].reversionSeconds = 30 }
+            for unit in site.file.units.indices { site.file.units[unit].reversionSeconds = 8 }
             try Self.atPower(site, [18.8, 18.8])
             let number = try site.daemon.number
             let holder = try startPeer(

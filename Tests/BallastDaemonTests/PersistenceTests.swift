@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import LinuxIO
 import ProgramSupport
+import Quantities
 import Recorder
 import Testing
 
