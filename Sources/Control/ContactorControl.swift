@@ -14,11 +14,37 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     /// say that they disagree.
     private(set) var hasSeenInputs = false
     private let settings: ContactorSettings
+    private var load: LoadWatch
+    /// What the load is seen to be in this cycle.
+    private(set) var finding = LoadWatch.Finding.unknown
+    /// The first step; nothing is told to coils and battery before somebody knows what they do.
+    private(set) var startedAt: MonotonicTime?
+    private(set) var leavesContactors = true
+    /// From when on the inverter gets no more writes, so that its reversion comes.
+    private(set) var restsSince: MonotonicTime?
+    private let inverter: InverterTimes
 
-    init(_ settings: ContactorSettings) {
-        self.settings = settings
-        sequence = ContactorSequence(settings, hasFormerFault: false)
+    /// How an inverter comes to zero.
+    struct InverterTimes: Sendable, BitwiseCopyable {
+        /// From a decision to its arrival there.
+        var write: Duration
+        /// By what it is told.
+        var following: Duration
+        /// By itself, from its last write on; `nil` = nothing is proven.
+        var reversion: Duration?
     }
+
+    init(_ unit: UnitSettings) {
+        settings = unit.contactors
+        sequence = ContactorSequence(unit.contactors, hasFormerFault: false)
+        load = LoadWatch(unit)
+        inverter = InverterTimes(
+            write: unit.writeBound, following: unit.inverterResponse,
+            reversion: unit.provenReversion.map { $0 + unit.writeBound })
+    }
+
+    /// The inverter has had its time and still does not end its power.
+    var restsInverter: Bool { restsSince != nil }
 
     var isDriven: Bool { settings.drive == .own }
 
@@ -32,7 +58,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     ///
     /// - Parameter areInputsFresh: whether every digital input of the unit is.
     mutating func look(
-        _ image: UnitImage, at now: MonotonicTime, within budget: FreshnessBudget, areInputsFresh: Bool
+        _ image: UnitImage, at now: MonotonicTime, within budget: FreshnessBudget, areInputsFresh: Bool,
+        after elapsed: Duration
     ) {
         hasSeenInputs = hasSeenInputs || areInputsFresh
         let inputs = image.inputs
@@ -43,6 +70,12 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         seen.current = image.battery.packCurrent.fresh(at: now, within: budget.battery)
         seen.packVoltage = image.battery.packVoltage.fresh(at: now, within: budget.battery)
         seen.dcVoltage = image.inverter.dcVoltage.fresh(at: now, within: budget.inverter)
+        let power = image.inverter.activePower.fresh(at: now, within: budget.inverter)
+        finding = load.look(
+            LoadWatch.Sight(
+                current: seen.current, packVoltage: seen.packVoltage,
+                dcVoltage: output.isPermitted || output.isOpening ? seen.dcVoltage : nil, power: power),
+            after: elapsed)
     }
 
     /// The fault as an interlock sees it.
@@ -60,11 +93,55 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     }
 
     /// One cycle. Called once more in the same cycle it only takes back the wish to close.
-    mutating func step(isClosingWanted: Bool, at now: MonotonicTime) {
+    ///
+    /// - Parameter patience: the longest that the cause lets an opening wait; `nil` where none has a say.
+    mutating func step(isClosingWanted: Bool, patience: Duration?, at now: MonotonicTime) {
+        begin(isClosingWanted, at: now)
         guard hasSeenInputs || !isDriven else { return }
         seen.isClosingWanted = isClosingWanted
         seen.isReset = isResetWanted
+        seen.patience = patience
         isResetWanted = false
+        rest(at: now)
         output = sequence.step(seen, at: now)
+    }
+
+    /// Until somebody knows what the contacts do, coils and battery hear nothing: a former run may have left
+    /// a current in them. No longer than an opening may wait.
+    private mutating func begin(_ isClosingWanted: Bool, at now: MonotonicTime) {
+        guard leavesContactors else { return }
+        let start = startedAt ?? now
+        startedAt = start
+        let isOver = now - start >= settings.openingLimit
+        switch settings.drive {
+        case .own:
+            guard hasSeenInputs || isOver else { return }
+            if seen.isMainClosed == true { sequence.adopt(at: now) }
+            hasSeenInputs = true
+        case .battery: guard isClosingWanted || finding == .none || isOver else { return }
+        }
+        leavesContactors = false
+    }
+
+    /// An inverter that is told zero and does not show it is left alone, so that its own timer runs: each
+    /// write would start that anew.
+    private mutating func rest(at now: MonotonicTime) {
+        guard case .opening(let since, _) = sequence.state, finding != .none else {
+            if case .opening = sequence.state {} else { restsSince = nil }
+            seen.isUnloaded = finding == .none
+            return
+        }
+        guard let reversion = inverter.reversion else { return seen.isUnloaded = false }
+        if restsSince == nil, now - since >= following(reversion) { restsSince = now }
+        guard let restsSince else { return seen.isUnloaded = false }
+        seen.isUnloaded = finding == .unknown && now - restsSince >= reversion
+    }
+
+    /// How long it is told zero before it is left alone: its response, but where the cause does not let
+    /// anybody wait for that and the reversion after it, no longer than the zero needs to arrive.
+    private func following(_ reversion: Duration) -> Duration {
+        var bound = settings.openingLimit
+        if let patience = seen.patience, patience < bound { bound = patience }
+        return max(inverter.write, min(inverter.following, bound - reversion))
     }
 }

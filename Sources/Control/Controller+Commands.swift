@@ -12,21 +12,25 @@ extension Controller {
         /// Asks for a power, for a time to live of at most `BasePoint.longestLease`.
         case setBasePoint(BasePointSource, Watts, for: Duration)
         case revokeBasePoint(BasePointSource)
-        /// Takes a unit to zero power with open contactors, for at most `BasePoint.longestLease`. It is
-        /// never past an interlock: a trip stays a trip, and ends it. When the time is over the unit is held.
-        case maintain(unit: Int, for: Duration)
-        /// Gives a unit back before the time is over: it enters service anew.
-        case endMaintenance(unit: Int)
-        /// Sets what an operator wants of one unit, for at most `BasePoint.longestLease`; `nil` ends it. The
-        /// unit's next trip ends it too.
-        case override(unit: Int, UnitOverride, for: Duration?)
+        /// Keeps a unit out of service, for at most `BasePoint.longestLease`; a hold may be without an end.
+        /// It is never past an interlock, and outlasts a trip. When the time is over the unit is held.
+        case lock(unit: Int, UnitLock.Kind, for: Duration?, by: Person = .unknown)
+        /// Ends every lock of one person on a unit, and nobody else's: without another it enters service
+        /// anew.
+        case unlock(unit: Int, of: Person = .unknown)
+        /// Takes a unit through standby and the time to enter service: what was seen of it is too old.
+        case reenter(unit: Int, for: Duration)
+        /// Asks for a power of one unit alone, for at most `BasePoint.longestLease`; `nil` ends it. The
+        /// unit's next trip ends it too, and of a tripped one it is refused.
+        case override(unit: Int, Watts, for: Duration?)
         /// The power without any other request, from now on.
         case setStandingPower(Watts)
         /// Limits of the site at its meter; only what is narrower than before counts.
         case narrow(SiteLimits)
         /// Takes every unit out of service.
         case stop
-        /// Lets units run again: ends the stop, and every unit's hold but of those with a latched trip.
+        /// Ends the stop, and the hold of every unit that only a restart holds. What a person or a trip
+        /// holds ends by its unit's name alone.
         case resume
         /// Ends one unit's hold, unless a trip is latched. A stop of the site stays.
         case resumeUnit(Int)
@@ -35,10 +39,7 @@ extension Controller {
     /// Obeys a command and says what came of it.
     public mutating func handle(_ command: Command, at now: MonotonicTime, into decision: inout Decision) {
         switch command {
-        case .reset(let index, let role):
-            guard isUnit(index) else { return }
-            let kind = Self.kind(of: units[index].reset(by: role))
-            tell(kind, unit: index, at: now, in: &decision)
+        case .reset(let index, let role): reset(index, by: role, at: now, in: &decision)
         case .setBasePoint(let source, let power, let time):
             let isGranted = basePoint.grant(source, power, for: time, at: now)
             tell(
@@ -47,20 +48,13 @@ extension Controller {
         case .revokeBasePoint(let source):
             guard basePoint.revoke(source, at: now) else { return }
             tell(.basePointRevoked(source), at: now, in: &decision)
-        case .maintain(let index, let time):
+        case .lock(let index, let kind, let time, let person):
             guard isUnit(index) else { return }
-            let isGranted = time > .zero && time <= BasePoint.longestLease
-            if isGranted { units[index].maintain(until: now + time) }
-            tell(
-                isGranted ? .maintenanceBegun : .maintenanceRefused, time.seconds, unit: index, at: now,
-                in: &decision)
-        case .endMaintenance(let index):
-            guard isUnit(index), units[index].isMaintained else { return }
-            units[index].maintain(until: nil)
-            tell(.maintenanceEnded, unit: index, at: now, in: &decision)
-        case .override(let index, let wish, let time):
-            guard isUnit(index) else { return }
-            override(index, wish, time, at: now, in: &decision)
+            lock(index, kind, time, person, at: now, in: &decision)
+        case .unlock(let index, let person): unlock(index, person, at: now, in: &decision)
+        case .reenter(let index, let time): reenter(index, until: now + time)
+        case .override(let index, let power, let time):
+            override(index, power, for: time, at: now, in: &decision)
         case .setStandingPower(let power): basePoint.setStanding(power)
         case .narrow(let limits): settings.limits.narrow(to: limits)
         case .stop:
@@ -69,24 +63,73 @@ extension Controller {
         case .resume:
             isStopWanted = false
             tell(.resumed, at: now, in: &decision)
-            for index in 0..<unitCount where !units[index].hold.isEmpty {
-                release(index, at: now, in: &decision)
-            }
+            for index in 0..<unitCount { resumeWithSite(index, at: now, in: &decision) }
         case .resumeUnit(let index):
             guard isUnit(index) else { return }
             release(index, at: now, in: &decision)
         }
     }
 
-    private mutating func override(
-        _ index: Int, _ wish: UnitOverride, _ time: Duration?, at now: MonotonicTime,
-        in decision: inout Decision
+    // Each in a function of its own: without optimisation a reading of a unit takes a copy of all units on
+    // the stack, and one function keeps room for all of its own at once.
+
+    private mutating func reset(
+        _ index: Int, by role: Role, at now: MonotonicTime, in decision: inout Decision
     ) {
-        let isRunning = units[index].mode.isRunning
-        guard let kind = overrides[index].handle(wish, for: time, isRunning: isRunning, at: now) else {
+        guard isUnit(index) else { return }
+        let kind = Self.kind(of: units[index].reset(by: role))
+        tell(kind, unit: index, at: now, in: &decision)
+    }
+
+    private mutating func unlock(
+        _ index: Int, _ person: Person, at now: MonotonicTime, in decision: inout Decision
+    ) {
+        guard isUnit(index) else { return }
+        while let lock = units[index].locks.remove(of: person) {
+            tell(.lockEnded(lock.kind), unit: index, by: person, at: now, in: &decision)
+        }
+    }
+
+    private mutating func reenter(_ index: Int, until end: MonotonicTime) {
+        guard isUnit(index) else { return }
+        units[index].reenter(until: end)
+    }
+
+    private mutating func override(
+        _ index: Int, _ power: Watts, for time: Duration?, at now: MonotonicTime, in decision: inout Decision
+    ) {
+        guard isUnit(index) else { return }
+        let isTripped = !units[index].bank.latched.isEmpty
+        guard let kind = overrides[index].handle(power, for: time, isTripped: isTripped, at: now) else {
             return
         }
-        tell(kind, time.map { wish.power?.value ?? $0.seconds }, unit: index, at: now, in: &decision)
+        tell(kind, time == nil ? nil : power.value, unit: index, at: now, in: &decision)
+    }
+
+    private mutating func resumeWithSite(_ index: Int, at now: MonotonicTime, in decision: inout Decision) {
+        let hold = hold(of: index)
+        guard !hold.isEmpty else { return }
+        if hold.isOfNobody || isLatched(index) {
+            release(index, at: now, in: &decision)
+        } else {
+            tell(.held(hold), unit: index, at: now, in: &decision)
+        }
+    }
+
+    private func hold(of index: Int) -> UnitHold { units[index].hold }
+    private func isLatched(_ index: Int) -> Bool { !units[index].bank.latched.isEmpty }
+
+    private mutating func lock(
+        _ index: Int, _ kind: UnitLock.Kind, _ time: Duration?, _ person: Person, at now: MonotonicTime,
+        in decision: inout Decision
+    ) {
+        let isInRange = time.map { $0 > .zero && $0 <= BasePoint.longestLease } ?? (kind == .hold)
+        let lock = UnitLock(kind: kind, person: person, end: time.map { now + $0 })
+        let isGranted = isInRange && units[index].locks.set(lock)
+        tell(
+            isGranted ? .lockBegun(kind) : .lockRefused(kind), time?.seconds, unit: index, by: person,
+            at: now,
+            in: &decision)
     }
 
     private mutating func release(_ index: Int, at now: MonotonicTime, in decision: inout Decision) {
@@ -97,10 +140,11 @@ extension Controller {
     private func isUnit(_ index: Int) -> Bool { index >= 0 && index < unitCount }
 
     private func tell(
-        _ kind: Event.Kind, _ value: Double? = nil, unit: Int? = nil, at now: MonotonicTime,
-        in decision: inout Decision
+        _ kind: Event.Kind, _ value: Double? = nil, unit: Int? = nil, by person: Person? = nil,
+        at now: MonotonicTime, in decision: inout Decision
     ) {
-        decision.events.append(Event(unit: unit, kind: kind, value: value, cycle: cycle, at: now))
+        decision.events.append(
+            Event(unit: unit, kind: kind, value: value, cycle: cycle, at: now, by: person))
     }
 
     private static func kind(of outcome: InterlockBank.ResetOutcome) -> Event.Kind {

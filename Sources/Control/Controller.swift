@@ -14,7 +14,7 @@ public struct Controller: Sendable, BitwiseCopyable {
     var units: InlineArray<64, UnitController>
     private var shares: InlineArray<64, UnitShare>
     private var sharing: PowerSharing
-    var overrides: InlineArray<64, UnitOverrides>
+    var overrides: InlineArray<64, UnitOverride>
     private var responder: FrequencyResponder
     private var ramp: RampLimiter
     private var preEvent = PreEventPower()
@@ -27,6 +27,11 @@ public struct Controller: Sendable, BitwiseCopyable {
     private var isEmergency: InlineArray<64, Bool> = InlineArray(repeating: false)
     private var hasFrequency = true
     private var watch: GridWatch
+    private var connection: ConnectionPoint
+    /// What the units together may have at the meter now.
+    private var siteWindow: (lowest: Watts?, highest: Watts?) = (nil, nil)
+    /// The largest share of its rating that any unit had in the cycle before.
+    private var usedShare = Fraction.zero
     private(set) var cycle: UInt64 = 0
     var lastStep: MonotonicTime?
 
@@ -44,13 +49,17 @@ public struct Controller: Sendable, BitwiseCopyable {
             ))
         shares = InlineArray(repeating: UnitShare(window: .closed(.mode)))
         sharing = PowerSharing(settings.sharing)
-        overrides = InlineArray(repeating: UnitOverrides(ramp: settings.ramp))
+        overrides = InlineArray(repeating: UnitOverride(ramp: settings.ramp))
         responder = FrequencyResponder(
             curve: settings.droop, dynamics: settings.service.dynamics, hold: settings.frequencyHold,
             ramp: settings.ramp)
         energy = settings.service.energy.map { EnergyManagement(settings: $0) }
         ramp = RampLimiter(rate: settings.ramp)
-        watch = GridWatch(settings.grid)
+        var budgets = InlineArray<64, Duration>(repeating: .zero)
+        for index in 0..<unitSettings.count { budgets[index] = unitSettings[index].budget.inverter }
+        watch = GridWatch(
+            settings.grid, inverterBudgets: budgets.span.extracting(first: unitSettings.count))
+        connection = ConnectionPoint(rated: sum, meterBudget: settings.meterBudget)
         basePoint = BasePoint(standing: settings.basePoint, reversion: settings.reversion)
         for index in 0..<unitSettings.count {
             units[index] = UnitController(
@@ -84,18 +93,29 @@ public struct Controller: Sendable, BitwiseCopyable {
         decision.unitCount = unitCount
         endOverrides(now, &decision)
         stepUnits(images, now, elapsed, &decision)
-        watch.look(grid, images, meterBudget: settings.meterBudget, now, elapsed, &decision)
+        let look = GridWatch.Look(
+            meterBudget: settings.meterBudget, now: now, elapsed: elapsed, used: usedShare,
+            ramp: rated > .zero ? settings.ramp.value / rated.value : 1,
+            isMeterFrozen: connection.isMeterFrozen)
+        watch.look(grid, images, look, &decision)
+        siteWindow = connection.window(
+            grid, images, &units, unitCount, settings, cycle: cycle, at: now, &decision)
         for index in 0..<unitCount {
             decision.units[index].window.limit(by: decision.grid, rating: units[index].settings.rating)
         }
-        ask(grid, images, now, elapsed, &decision)
+        ask(images, now, elapsed, &decision)
         share(images, now, elapsed, &decision)
         clamp(&decision)
-        limitSite(grid, images, now, &decision)
+        limitSite(&decision)
         explain(&decision)
+        usedShare = .zero
         for index in 0..<unitCount {
-            units[index].record(decision.units[index].setpoint, at: now)
-            overrides[index].record(decision.units[index].setpoint)
+            let setpoint = decision.units[index].setpoint
+            units[index].record(setpoint, at: now)
+            overrides[index].record(setpoint)
+            connection.record(setpoint, of: index)
+            let rating = units[index].settings.rating
+            if rating > .zero { usedShare = max(usedShare, Fraction(setpoint.magnitude / rating)) }
         }
     }
 
@@ -123,7 +143,7 @@ public struct Controller: Sendable, BitwiseCopyable {
         }
         for index in 0..<unitCount
         where units[index].mode.state == .tripped && tripped & (1 << UInt64(index)) == 0 {
-            revokeOverrides(of: index, now, &decision)
+            revokeOverride(of: index, now, &decision)
         }
     }
 
@@ -132,15 +152,13 @@ public struct Controller: Sendable, BitwiseCopyable {
     {
         UnitController.Input(
             index: index, cycle: cycle, now: now, elapsed: elapsed,
-            isStopWanted: isStopWanted || overrides[index].isStandby,
-            stopBound: settings.stopBound)
+            isStopWanted: isStopWanted, stopBound: settings.stopBound, ramp: settings.ramp)
     }
 
     /// Base point and frequency response. The slope stands on the nameplate of the whole site, also when
     /// units are derated or out; limits bound the total.
     private mutating func ask(
-        _ grid: GridImage, _ images: Span<UnitImage>, _ now: MonotonicTime, _ elapsed: Duration,
-        _ decision: inout Decision
+        _ images: Span<UnitImage>, _ now: MonotonicTime, _ elapsed: Duration, _ decision: inout Decision
     ) {
         let frequency = decision.frequency
         reportFrequency(frequency != nil, now, &decision)
@@ -154,7 +172,7 @@ public struct Controller: Sendable, BitwiseCopyable {
         decision.correction = goal - decision.basePoint
         decision.eventShift = goal - scheduled
         let followed = ramp.follow(goal, after: elapsed)
-        let bounds = bounds(grid, images, now, &decision)
+        let bounds = bounds(&decision)
         let base = bounds.clamp(followed)
         // Out of service is no limit: the first unit that enters takes up the base point, event or not.
         isBaseLimited = base != followed && (bounds.discharge > .zero || bounds.charge < .zero)
@@ -170,15 +188,13 @@ public struct Controller: Sendable, BitwiseCopyable {
     }
 
     /// What may flow now: the sum of the units' windows, at most what the site may have at its meter.
-    private mutating func bounds(
-        _ grid: GridImage, _ images: Span<UnitImage>, _ now: MonotonicTime, _ decision: inout Decision
-    ) -> PowerBounds {
+    private mutating func bounds(_ decision: inout Decision) -> PowerBounds {
         var (charge, discharge) = (Watts.zero, Watts.zero)
         for index in 0..<unitCount {
             charge += decision.units[index].window.charge
             discharge += decision.units[index].window.discharge
         }
-        let (lowest, highest) = siteWindow(grid, images, now)
+        let (lowest, highest) = siteWindow
         if let lowest, lowest > charge { charge = lowest }
         if let highest, highest < discharge { discharge = highest }
         return PowerBounds(charge: charge, discharge: discharge)
@@ -230,7 +246,14 @@ public struct Controller: Sendable, BitwiseCopyable {
         var rest = decision.target
         for index in 0..<unitCount {
             let unit = units[index].settings
+            let (entered, isEntering) = (units[index].entered, units[index].entered < unit.rating)
+            decision.units[index].isEntering = isEntering
             shares[index].window = decision.units[index].window
+            shares[index].full = isEntering ? decision.units[index].window : nil
+            if isEntering {
+                shares[index].window.limitCharge(to: entered, .entry)
+                shares[index].window.limitDischarge(to: entered, .entry)
+            }
             shares[index].stateOfCharge = images[index].battery.stateOfCharge.fresh(
                 at: now, within: unit.budget.battery)
             shares[index].losses = unit.losses
@@ -239,40 +262,35 @@ public struct Controller: Sendable, BitwiseCopyable {
             guard let own else { continue }
             rest -= decision.units[index].window.clamp(own)
             shares[index].window = .closed(.sharing)
+            shares[index].full = nil
         }
         var span = shares.mutableSpan
-        _ = sharing.share(rest, over: &span, count: unitCount)
+        let given = sharing.share(rest, over: &span, count: unitCount)
+        // The ramp holds back what others have in its place; what nobody else has is not held back.
+        if given.magnitude < rest.magnitude * (1 - 1e-9) { shareWhole(rest, &decision) }
         for index in 0..<unitCount {
             decision.units[index].asked = decision.units[index].override ?? shares[index].power
         }
     }
 
+    /// The same without any ramp.
+    private mutating func shareWhole(_ rest: Watts, _ decision: inout Decision) {
+        for index in 0..<unitCount where decision.units[index].override == nil {
+            shares[index].window = decision.units[index].window
+        }
+        var span = shares.mutableSpan
+        _ = sharing.share(rest, over: &span, count: unitCount)
+    }
+
     private mutating func endOverrides(_ now: MonotonicTime, _ decision: inout Decision) {
-        for index in 0..<unitCount {
-            if overrides[index].tick(.power, at: now) { tellEnd(of: .power, index, now, &decision) }
-            if overrides[index].tick(.standby, at: now) {
-                tellEnd(of: .standby, index, now, &decision)
-                guard !overrides[index].returnsToService else { continue }
-                units[index].holdAfterOverride()
-                tell(.held(.afterOverride), index, now, &decision)
-            }
+        for index in 0..<unitCount where overrides[index].tick(at: now) {
+            tell(.overrideEnded, index, now, &decision)
         }
     }
 
     /// What was wanted of a unit before its trip is no longer wanted after it.
-    private mutating func revokeOverrides(of unit: Int, _ now: MonotonicTime, _ decision: inout Decision) {
-        if overrides[unit].handle(.power(.zero), for: nil, at: now) != nil {
-            tellEnd(of: .power, unit, now, &decision)
-        }
-        if overrides[unit].handle(.standby, for: nil, at: now) != nil {
-            tellEnd(of: .standby, unit, now, &decision)
-        }
-    }
-
-    private func tellEnd(
-        of override: UnitOverride.Kind, _ unit: Int, _ now: MonotonicTime, _ decision: inout Decision
-    ) {
-        tell(.overrideEnded(override), unit, now, &decision)
+    private mutating func revokeOverride(of unit: Int, _ now: MonotonicTime, _ decision: inout Decision) {
+        if overrides[unit].revoke(at: now) { tell(.overrideEnded, unit, now, &decision) }
     }
 
     private func tell(
@@ -293,10 +311,8 @@ public struct Controller: Sendable, BitwiseCopyable {
     }
 
     /// The rest of the last clamp: what the site may have at its meter. All units give way in proportion.
-    private mutating func limitSite(
-        _ grid: GridImage, _ images: Span<UnitImage>, _ now: MonotonicTime, _ decision: inout Decision
-    ) {
-        let (lowest, highest) = siteWindow(grid, images, now)
+    private mutating func limitSite(_ decision: inout Decision) {
+        let (lowest, highest) = siteWindow
         // The target was made inside; that it was wanted otherwise is told all the same.
         decision.isSiteLimited = false
         if let highest, decision.wanted > highest, decision.setpoint >= highest * (1 - 1e-9) {
@@ -307,22 +323,6 @@ public struct Controller: Sendable, BitwiseCopyable {
         }
         if let highest, decision.setpoint > highest { scale(by: highest / decision.setpoint, &decision) }
         if let lowest, decision.setpoint < lowest { scale(by: lowest / decision.setpoint, &decision) }
-    }
-
-    // Read through a borrow, each element of an inline array costs a copy of the array (Swift 6.3): this and
-    // other functions that change nothing are mutating.
-    /// What the units together may have at the meter now.
-    private mutating func siteWindow(
-        _ grid: GridImage, _ images: Span<UnitImage>, _ now: MonotonicTime
-    ) -> (lowest: Watts?, highest: Watts?) {
-        var own: Watts? = .zero
-        for index in 0..<unitCount {
-            let power = images[index].inverter.activePower.fresh(
-                at: now, within: units[index].settings.budget.inverter)
-            if let power, let sum = own { own = sum + power } else { own = nil }
-        }
-        let meter = grid.activePower.fresh(at: now, within: settings.meterBudget)
-        return settings.limits.window(meter: meter, own: own)
     }
 
     private func scale(by factor: Double, _ decision: inout Decision) {
@@ -347,10 +347,15 @@ public struct Controller: Sendable, BitwiseCopyable {
 
     /// The decision of one unit in the form that goes to its bus: it expires by itself.
     public func actuation(of unit: Int, in decision: inout Decision) -> Actuation {
-        Actuation(
-            setpoint: decision.units[unit].setpoint, expires: decision.at + settings.outputGrace,
-            isContactorPermitted: decision.units[unit].isContactorPermitted,
-            closesMainContactor: decision.units[unit].closesMainContactor,
-            closesPrechargeContactor: decision.units[unit].closesPrechargeContactor, cycle: decision.cycle)
+        let own = decision.units[unit]
+        let expires = decision.at + settings.outputGrace
+        var actuation = Actuation(
+            setpoint: own.setpoint, expires: expires,
+            contactorsExpire: expires + units[unit].settings.contactorHold,
+            isContactorPermitted: own.isContactorPermitted, closesMainContactor: own.closesMainContactor,
+            closesPrechargeContactor: own.closesPrechargeContactor, cycle: decision.cycle)
+        actuation.leavesContactors = own.leavesContactors
+        actuation.restsInverter = own.restsInverter
+        return actuation
     }
 }

@@ -18,10 +18,16 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     public var window = PermitWindow.closed(.mode)
     /// What kept the setpoint below `requested`; `none` where nothing did.
     public var limitedBy = Cause.none
+    /// It runs for less time than the site's ramp takes to its rating: others give their part back slowly.
+    public var isEntering = false
     public var isContactorPermitted = false
     /// The coils, where we drive them; the main one outlasts the permit until the current has ended.
     public var closesMainContactor = false
     public var closesPrechargeContactor = false
+    /// Coils and battery hear nothing yet: `Actuation.leavesContactors`.
+    public var leavesContactors = true
+    /// The inverter gets no more writes, so that its own reversion comes.
+    public var restsInverter = false
     /// `nil` where the battery drives its contactors.
     public var contactors: ContactorSequence.State?
     /// What keeps the contactors open until somebody resets it.
@@ -31,6 +37,9 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     /// What keeps the unit from starting by itself; it shows once no trip is latched.
     public var hold: UnitHold = .none
     public var warnings: InterlockSet = .none
+    /// Why a device does not count as heard; `nil` while it does.
+    public var missingBattery: MissingReading?
+    public var missingInverter: MissingReading?
 
     public init() {}
 }
@@ -44,6 +53,8 @@ public struct Event: Sendable, BitwiseCopyable {
         case contactorFault(ContactorSequence.Fault)
         /// The contactors opened though current flowed or nobody knew: the bound had passed.
         case openedUnderLoad
+        /// The inverter says that it is built for less than the site's file says.
+        case nameplateBelow
         case warned(InterlockID)
         case warningGone(InterlockID)
         /// Every trip is gone.
@@ -54,6 +65,9 @@ public struct Event: Sendable, BitwiseCopyable {
         case resetNeedsService
         /// The time to stop is over and the inverter still delivers, or nobody can see what it does.
         case stoppedWithPower
+        /// Somebody else speaks in the battery's name: the strictest of what is said counts.
+        case secondSenderHeard
+        case secondSenderGone
         case frequencyLost
         case frequencyBack
         /// Another source measures now; its value is what it measures.
@@ -71,25 +85,38 @@ public struct Event: Sendable, BitwiseCopyable {
         case gridGood
         /// The grid's state allows service again, over the ramp.
         case gridEntered
+        /// Nobody on site sees the grid: power goes on the ramp.
+        case gridUnseen
+        /// Somebody sees it again, and no excursion: power comes back on the ramp.
+        case gridSeen
+        /// What the meter's power is worth, beside the units' own; value and limit are both powers.
+        case meterJudged(MeterCheck.Verdict)
+        /// One of those that see the grid sees it no more, silent or frozen.
+        case gridSourceBlind(FrequencySource.Kind, isFrozen: Bool)
+        case gridSourceSees(FrequencySource.Kind)
         case basePointSet(BasePointSource)
         case basePointRefused(BasePointSource)
         case basePointRevoked(BasePointSource)
         case basePointLapsed(BasePointSource)
-        case maintenanceBegun
-        case maintenanceEnded
-        case maintenanceRefused
-        case overrideBegun(UnitOverride.Kind)
-        /// By its time or by an operator.
-        case overrideEnded(UnitOverride.Kind)
+        case lockBegun(UnitLock.Kind)
+        /// By its time, by its person or by somebody who has named that person.
+        case lockEnded(UnitLock.Kind)
+        /// Its time is out of range, or too many persons have locked the unit.
+        case lockRefused(UnitLock.Kind)
+        case overrideBegun
+        /// By its time, by an operator or by a trip.
+        case overrideEnded
         /// Its time is out of range.
-        case overrideRefused(UnitOverride.Kind)
+        case overrideRefused
+        /// The unit is tripped: what is asked for now must not act after a reset.
+        case overrideOfTripped
         case stopRequested
         case resumed
         /// The unit starts only when somebody resumes it.
         case held(UnitHold)
         /// Nothing holds the unit any more: it enters service anew.
         case holdEnded
-        /// A trip is latched: it is reset first.
+        /// A trip is latched and is reset first, or what a row holds the unit for still stands.
         case resumeRefused
     }
 
@@ -97,15 +124,24 @@ public struct Event: Sendable, BitwiseCopyable {
     public var unit: Int?
     public var kind: Kind
     /// The signal's value and the limit it passed as an operator reads them (`UnitSignals.Shown`); the power
-    /// asked for; of maintenance and standby the time in s. `nil` where there is none.
+    /// asked for; of a lock the time in s. `nil` where there is none.
     public var value: Double?
     public var limit: Double?
+    /// Of power that does not follow: what was asked of the inverter, and what it gave.
+    public var asked: Watts?
+    public var delivered: Watts?
     public var cycle: UInt64
     public var at: MonotonicTime
+    /// Of a lost device: silent, or what of it is missing.
+    public var missing: MissingReading?
+    /// Whose lock it is.
+    public var by: Person?
 
     public init(
-        unit: Int?, kind: Kind, value: Double? = nil, limit: Double? = nil, cycle: UInt64, at: MonotonicTime
+        unit: Int?, kind: Kind, value: Double? = nil, limit: Double? = nil, cycle: UInt64, at: MonotonicTime,
+        by: Person? = nil
     ) {
+        self.by = by
         self.unit = unit
         self.kind = kind
         self.value = value
@@ -138,6 +174,13 @@ public struct EventList: Sendable, BitwiseCopyable {
         }
         items[count] = event
         count += 1
+    }
+
+    /// Adds to the last one what was asked of an inverter and what it gave.
+    mutating func tell(_ asked: Watts, _ delivered: Watts?) {
+        guard count > 0 else { return }
+        items[count - 1].asked = asked
+        items[count - 1].delivered = delivered
     }
 
     /// The events in their order.

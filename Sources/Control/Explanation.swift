@@ -32,7 +32,7 @@ public struct Explanation: Sendable, BitwiseCopyable {
         cause = own.limitedBy
         setpoint = own.setpoint
         switch own.limitedBy {
-        case .siteLimit, .sharing, .none: limit = own.setpoint
+        case .siteLimit, .sharing, .entry, .none: limit = own.setpoint
         case .rating, .batteryCurrentLimit, .batteryPermission, .stateOfCharge, .reading, .interlock, .mode,
             .grid, .contactors:
             limit = own.requested < .zero ? own.window.charge : own.window.discharge
@@ -61,7 +61,7 @@ extension UnitDecision {
         } else if isSiteLimited && end.magnitude > .zero {
             limitedBy = .siteLimit
         } else if cause == .rating && setpoint.magnitude < end.magnitude - tolerance {
-            limitedBy = .sharing
+            limitedBy = isEntering ? .entry : .sharing
         } else {
             limitedBy = cause
         }

@@ -1,5 +1,6 @@
 import FrequencyResponse
 import Plant
+import PowerDispatch
 import Quantities
 
 /// What the site knows of the grid in one cycle.
@@ -20,53 +21,82 @@ public struct GridDecision: Sendable, BitwiseCopyable {
     public var outage: GridCause?
     /// Share of the power that the grid's state allows.
     public var share = Fraction(1)
+    /// What holds the share where it is.
+    public var shareCause = GridCause.ramp
+    /// No local source has seen the grid for longer than its code allows: power goes, gently.
+    public var isBlind = false
+    /// What the meter's power is worth.
+    public var meter = MeterCheck.Verdict.unproven
 
     public init() {}
 }
 
 /// The site's eye on the grid: picks a frequency source, computes ROCOF, supervises voltage and frequency.
+///
+/// Two different questions: what the site responds to is one source by rank, which may be a stream from far
+/// away; whether it may be on the grid is judged by everything on site that measures it, and by nothing else.
 struct GridWatch: Sendable, BitwiseCopyable {
     private let settings: GridSettings
     private var selector: FrequencySelector
     private var filter: RateOfChangeFilter
     private var supervisor: GridSupervisor?
+    private var local: LocalGridSight
     /// The source in use, or the last one.
     private var source: FrequencySource.Kind?
     private var lastSeen: MonotonicTime?
     private var wasDisputed = false
     private var wasMissing = false
+    /// Share of power that sight allows: it goes on the comfort ramp where nobody sees, and comes back on it.
+    private var sightShare = Fraction(1)
 
-    init(_ settings: GridSettings) {
+    /// - Parameter inverterBudgets: how old each unit's readings may be.
+    init(_ settings: GridSettings, inverterBudgets: Span<Duration>) {
         self.settings = settings
         selector = FrequencySelector(settings: settings.selector, count: settings.sourceCount)
         filter = RateOfChangeFilter(window: settings.rateOfChangeWindow)
         supervisor = settings.supervision.map { GridSupervisor(settings: $0) }
+        local = LocalGridSight(settings, inverterBudgets)
+    }
+
+    /// What one look needs to know beside the images.
+    struct Look: Sendable, BitwiseCopyable {
+        var meterBudget: Duration
+        var now: MonotonicTime
+        var elapsed: Duration
+        /// The largest share of its rating that any unit had in the cycle before.
+        var used = Fraction(1)
+        /// The site's comfort ramp as a share of its rating in a second.
+        var ramp = 1.0
+        /// The meter's power does not move with ours: what it says is old.
+        var isMeterFrozen = false
     }
 
     /// Looks once; fills `decision.grid` and `decision.frequency`.
     mutating func look(
-        _ grid: GridImage, _ images: Span<UnitImage>, meterBudget: Duration, _ now: MonotonicTime,
-        _ elapsed: Duration, _ decision: inout Decision
+        _ grid: GridImage, _ images: Span<UnitImage>, _ look: Look, _ decision: inout Decision
     ) {
+        let now = look.now
+        local.look(grid, images, look)
         var samples: InlineArray<8, FrequencySelector.Sample?> = InlineArray(repeating: nil)
         for index in 0..<settings.sourceCount {
             samples[index] = sample(of: settings.sources[index], grid, images, now)
         }
-        let selection = selector.select(samples, at: now, after: elapsed)
+        let selection = selector.select(samples, at: now, after: look.elapsed)
         decision.frequency = selection.used
         decision.grid.source = selection.rank.map { settings.sources[$0].kind }
         decision.grid.measured = selection.measured
         decision.grid.isDisputed = selection.isDisputed
         measureRate(selection, now, &decision)
         reportSource(selection, now, &decision)
-        supervise(grid, meterBudget, now, elapsed, &decision)
+        supervise(grid, images, look, &decision)
     }
 
     /// A reading that is fresh and that a grid can have.
-    private func sample(
+    private mutating func sample(
         of source: FrequencySource, _ grid: GridImage, _ images: Span<UnitImage>, _ now: MonotonicTime
     ) -> FrequencySelector.Sample? {
         let reading: Reading<Hertz>
+        if local.isFrozen(source.kind) { return nil }
         switch source.kind {
         case .meter: reading = grid.frequency
         case .inverter(let unit):
@@ -117,60 +147,89 @@ struct GridWatch: Sendable, BitwiseCopyable {
     }
 
     private mutating func supervise(
-        _ grid: GridImage, _ meterBudget: Duration, _ now: MonotonicTime, _ elapsed: Duration,
-        _ decision: inout Decision
+        _ grid: GridImage, _ images: Span<UnitImage>, _ look: Look, _ decision: inout Decision
     ) {
         guard var supervisor else { return }
+        let now = look.now
         let breaker = settings.breakerPhasor.map { grid.phasors[$0].breaker } ?? grid.breaker
         let permit = settings.permitPhasor.map { grid.phasors[$0].permit } ?? grid.servicePermit
-        let voltage = settings.nominalVoltage.flatMap { nominal in
-            grid.voltage.fresh(at: now, within: meterBudget).map { Fraction($0 / nominal) }
-        }
+        var input = GridSupervisor.Input(
+            frequency: nil, rateOfChange: rate(decision),
+            isBreakerClosed: breaker.fresh(at: now, within: settings.permissiveBudget),
+            isPermitted: permit.fresh(at: now, within: settings.permissiveBudget),
+            isConnected: local.isConnected(images, now))
+        (input.frequency, input.voltage) = (local.frequency, local.voltage)
         let before = supervisor.state
-        supervisor.step(
-            GridSupervisor.Input(
-                frequency: decision.grid.measured, voltage: voltage, rateOfChange: decision.grid.rateOfChange,
-                isBreakerClosed: breaker.fresh(at: now, within: settings.permissiveBudget),
-                isPermitted: permit.fresh(at: now, within: settings.permissiveBudget)),
-            after: elapsed)
+        supervisor.step(input, after: look.elapsed)
         self.supervisor = supervisor
         decision.grid.state = supervisor.state
         decision.grid.outage = supervisor.outage
-        decision.grid.share = supervisor.share
-        reportState(from: before, to: supervisor.state, voltage, now, &decision)
+        decision.grid.isBlind = supervisor.isBlind
+        followSight(supervisor, look, &decision)
+        reportState(from: before, to: supervisor.state, input, now, &decision)
+        local.report(now, &decision)
+    }
+
+    /// ROCOF of a source on site; a stream from far away says nothing of an island here.
+    private mutating func rate(_ decision: borrowing Decision) -> HertzPerSecond? {
+        guard let source = decision.grid.source, settings.isLocal(source) else { return local.rateOfChange }
+        return decision.grid.rateOfChange
+    }
+
+    /// Who sees nothing responds to nothing, and gives back what flows on the comfort ramp, within 30 s.
+    private mutating func followSight(
+        _ supervisor: GridSupervisor, _ look: Look, _ decision: inout Decision
+    ) {
+        let seconds = look.elapsed.seconds
+        if supervisor.isBlind {
+            decision.frequency = nil
+            let from = min(sightShare, look.used)
+            sightShare = max(.zero, from - Fraction(seconds * max(look.ramp, 1.0 / 30)))
+        } else if supervisor.outage != nil {
+            // The way back is the code's own ramp.
+            sightShare = Fraction(1)
+        } else {
+            sightShare = min(Fraction(1), sightShare + Fraction(seconds * look.ramp))
+        }
+        let isSight = sightShare < supervisor.share
+        decision.grid.share = isSight ? sightShare : supervisor.share
+        decision.grid.shareCause = isSight ? .unseen : .ramp
     }
 
     private func reportState(
-        from before: GridSupervisor.State, to after: GridSupervisor.State, _ voltage: Fraction?,
+        from before: GridSupervisor.State, to after: GridSupervisor.State, _ input: GridSupervisor.Input,
         _ now: MonotonicTime, _ decision: inout Decision
     ) {
         let kind: Event.Kind
         var value: Double?
         switch (before, after) {
-        case (.ramping, .out(let cause)), (.inService, .out(let cause)):
+        case (.ramping, .out(let cause)), (.inService, .out(let cause)), (.blind, .out(let cause)):
             kind = .gridLost(cause)
-            value = Self.value(of: cause, voltage, decision)
+            value = Self.value(of: cause, input)
         case (.waiting, .out(let cause)):
             kind = .gridNotReady(cause)
-            value = Self.value(of: cause, voltage, decision)
+            value = Self.value(of: cause, input)
+        case (.ramping, .blind), (.inService, .blind): kind = .gridUnseen
+        case (.blind, .ramping), (.blind, .inService): kind = .gridSeen
         case (.out, .waiting): kind = .gridGood
         case (.out, .ramping), (.waiting, .ramping): kind = .gridEntered
         case (.out, .inService), (.waiting, .inService): kind = .gridEntered
         case (.out, .out), (.waiting, .waiting), (.ramping, .ramping), (.inService, .inService),
-            (.ramping, .inService), (.ramping, .waiting), (.inService, .waiting), (.inService, .ramping):
+            (.ramping, .inService), (.ramping, .waiting), (.inService, .waiting), (.inService, .ramping),
+            (.blind, .blind), (.blind, .waiting), (.out, .blind), (.waiting, .blind):
             return
         }
         decision.events.append(Event(unit: nil, kind: kind, value: value, cycle: decision.cycle, at: now))
     }
 
-    private static func value(
-        of cause: GridCause, _ voltage: Fraction?, _ decision: borrowing Decision
-    ) -> Double? {
+    private static func value(of cause: GridCause, _ input: GridSupervisor.Input) -> Double? {
         switch cause {
-        case .underFrequency, .overFrequency: decision.grid.measured?.value
-        case .undervoltage, .overvoltage: voltage?.value
-        case .rateOfChange: decision.grid.rateOfChange?.value
-        case .notEntered, .breaker, .permit, .ramp: nil
+        case .underFrequency: input.frequency?.low.value
+        case .overFrequency: input.frequency?.high.value
+        case .undervoltage: input.voltage?.low.value
+        case .overvoltage: input.voltage?.high.value
+        case .rateOfChange: input.rateOfChange?.value
+        case .notEntered, .breaker, .permit, .ramp, .unseen: nil
         }
     }
 }
@@ -181,8 +240,8 @@ extension PermitWindow {
         if let cause = grid.outage {
             close(.grid(cause))
         } else if grid.share < Fraction(1) {
-            limitCharge(to: rating * grid.share, .grid(.ramp))
-            limitDischarge(to: rating * grid.share, .grid(.ramp))
+            limitCharge(to: rating * grid.share, .grid(grid.shareCause))
+            limitDischarge(to: rating * grid.share, .grid(grid.shareCause))
         }
     }
 }

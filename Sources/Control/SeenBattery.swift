@@ -8,6 +8,24 @@ struct SeenBattery: Sendable, BitwiseCopyable {
     let chargeCurrentLimit: Amperes
     let dischargeCurrentLimit: Amperes
 
+    /// What of it is missing.
+    static func missing(
+        _ battery: BatteryImage, hasAlarms: Bool, _ found: MissingReading.Search
+    ) -> MissingReading? {
+        var search = found
+        search.look(battery.packVoltage, .packVoltage)
+        search.look(battery.packCurrent, .packCurrent)
+        search.look(battery.stateOfCharge, .stateOfCharge)
+        search.look(battery.chargeCurrentLimit, .chargeCurrentLimit)
+        search.look(battery.dischargeCurrentLimit, .dischargeCurrentLimit)
+        search.look(battery.cellVoltageMax, .cellVoltageMax)
+        search.look(battery.cellVoltageMin, .cellVoltageMin)
+        search.look(battery.cellTemperatureMax, .cellTemperatureMax)
+        search.look(battery.cellTemperatureMin, .cellTemperatureMin)
+        if hasAlarms { search.look(battery.alarms, .alarms) }
+        return search.result
+    }
+
     /// `nil` while anything is missing.
     init?(_ battery: BatteryImage, at now: MonotonicTime, within limit: Duration, hasAlarms: Bool) {
         guard let packVoltage = battery.packVoltage.fresh(at: now, within: limit),

@@ -29,6 +29,21 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
     public var hasBatteryAlarms = true
     /// Repeated samples count only while power flows: many a battery at rest says the same for hours.
     public var isFrozenUnderLoadOnly = false
+    /// How long after the last write the inverter is at zero power by itself; `nil` = nothing is proven, and
+    /// it may keep its power for ever.
+    public var provenReversion: Duration?
+    /// From a decision to its arrival at the inverter, at most.
+    public var writeBound = Duration.zero
+    /// How long contactors stay closed when the cycle does not say anything any more: as long as the inverter
+    /// may keep its power.
+    public var contactorHold = Duration.zero
+    /// What lies between the battery's power and that of the AC terminals; never less than what is lost.
+    public var directCurrentLosses = UnitLosses.none
+    /// Up to this share of the rating an inverter counts as at zero power, besides what it draws for itself.
+    public static let zeroShare = 0.02
+
+    /// Up to this magnitude power counts as none.
+    public var zeroPower: Watts { rating * Self.zeroShare + losses.idle }
 
     public init(
         rating: Watts, minStateOfCharge: Fraction, maxStateOfCharge: Fraction, budget: FreshnessBudget,

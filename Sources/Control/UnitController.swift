@@ -1,6 +1,7 @@
 import FrequencyResponse
 import Interlocks
 import Plant
+import PowerDispatch
 import Quantities
 
 /// One unit's part of the cycle: qualify, interlocks, mode, permit window. Sharing and the last clamp are the
@@ -14,15 +15,27 @@ struct UnitController: Sendable, BitwiseCopyable {
     private(set) var batterySilentFor: Duration?
     private(set) var inverterSilentFor: Duration?
     private(set) var inputsSilentFor: Duration?
+    /// Why the device does not count as heard; `nil` while it does.
+    private(set) var missingBattery: MissingReading?
+    private(set) var missingInverter: MissingReading?
     /// What the battery says in this cycle.
     private var seen: SeenBattery?
     private(set) var reported: InterlockSet = .none
-    /// People work on the unit until then; `nil` while nobody does.
-    private(set) var maintainedUntil: MonotonicTime?
+    /// Who keeps the unit out of service.
+    var locks = UnitLocks()
     private(set) var hold = UnitHold.none
+    private var hasSecondSender = false
+    /// How much power the ramp has come to since the unit runs: the others give their part back as slowly.
+    private(set) var entered: Watts = .zero
     private var actuation: ActuationWatch
     private var thermal: ThermalWatch
+    private var chargeLimit = WideningLimit()
+    private var dischargeLimit = WideningLimit()
     private var frozen: FrozenWatch
+    private var wrongPower = WrongPower()
+    private var lowestVoltage = LowestVoltage()
+    /// What the inverter says that it is built for; `nil` before it has said anything.
+    private(set) var nameplate: Watts?
     private(set) var contactors: ContactorControl
     private(set) var reportedFault: ContactorSequence.Fault?
 
@@ -31,7 +44,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         actuation = ActuationWatch(response: settings.inverterResponse)
         thermal = ThermalWatch(resolution: settings.temperatureResolution, heat: heat)
         frozen = FrozenWatch(limit: settings.frozenSamples)
-        contactors = ContactorControl(settings.contactors)
+        contactors = ContactorControl(settings)
         mode = UnitMode(enterService: enterService)
     }
 
@@ -43,6 +56,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         var elapsed: Duration
         var isStopWanted: Bool
         var stopBound: Duration
+        /// The site's.
+        var ramp: WattsPerSecond
     }
 
     mutating func restore(_ trips: InterlockSet, firstOut: InterlockID?, hold former: UnitHold) {
@@ -60,27 +75,26 @@ struct UnitController: Sendable, BitwiseCopyable {
         return outcome
     }
 
-    /// Ends the hold; nothing happens while a trip is latched.
+    /// Ends the hold; nothing happens while a trip is latched, or while what a row holds the unit for stands.
+    /// Locks are their persons' and stay.
     ///
-    /// - Returns: whether nothing holds the unit now.
+    /// - Returns: whether nothing but a lock keeps the unit out now.
     mutating func release() -> Bool {
-        guard bank.latched.isEmpty else { return false }
+        guard bank.latched.isEmpty, !bank.isHolding else { return false }
         hold = .none
         return true
     }
-
-    /// The time is over for which somebody had taken the unit.
-    mutating func holdAfterOverride() { hold.insert(.afterOverride) }
 
     /// From its trip on a unit starts only when a person resumes it.
     private mutating func holdWhileTripped() {
         if !bank.latched.isEmpty { hold.insert(.afterReset) }
     }
 
-    /// Takes the unit for maintenance until `end`, or gives it back.
-    mutating func maintain(until end: MonotonicTime?) { maintainedUntil = end }
-
-    var isMaintained: Bool { maintainedUntil != nil }
+    /// Nothing seen so far counts: standby until `end`, and the time to enter service after it. Whoever has
+    /// locked the unit keeps it.
+    mutating func reenter(until end: MonotonicTime) {
+        _ = locks.set(UnitLock(kind: .standby, person: .program, end: end))
+    }
 
     /// Tells what was asked of the inverter in the end.
     mutating func record(_ setpoint: Watts, at now: MonotonicTime) { actuation.record(setpoint, at: now) }
@@ -93,16 +107,26 @@ struct UnitController: Sendable, BitwiseCopyable {
         _ events: inout EventList
     ) -> Role? {
         let signals = qualify(image, at: input.now, after: input.elapsed)
+        if image.battery.hasSecondSender != hasSecondSender {
+            hasSecondSender = image.battery.hasSecondSender
+            add(hasSecondSender ? .secondSenderHeard : .secondSenderGone, input, &events)
+        }
         let verdict = bank.evaluate(rows, of: signals, after: input.elapsed)
         report(verdict, rows, signals, input, &events)
-        endMaintenance(input, &events)
+        judgePower(signals, input, &events)
+        readNameplate(signals, input, &events)
+        endLocks(input, &events)
+        if bank.isHolding && !hold.contains(.afterInterlock) {
+            hold.insert(.afterInterlock)
+            add(.held(.afterInterlock), input, &events)
+        }
         let before = mode.state
         mode.handle(event(of: signals, input), at: input.now)
-        connect(input, &events)
+        connect(patience(rows), signals, input, &events)
         reportMode(from: before, input, &events)
-        endTripped(from: before, input, &events)
         reportStop(from: before, signals, input, &events)
-        decision.window = window(signals, verdict)
+        entered = mode.isRunning ? min(settings.rating, entered + input.ramp * input.elapsed) : .zero
+        decision.window = window(signals, verdict, after: input.elapsed)
         decision.warnings = bank.warnings
         conclude(&decision)
         return verdict.emergency
@@ -118,9 +142,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         if bank.stopWithSite(id) { add(.tripped(id), input, &events) }
         let before = mode.state
         mode.handle(.trip, at: input.now)
-        contactors.step(isClosingWanted: false, at: input.now)
+        contactors.step(isClosingWanted: false, patience: nil, at: input.now)
         reportMode(from: before, input, &events)
-        endTripped(from: before, input, &events)
         decision.window = closedWindow
         conclude(&decision)
     }
@@ -128,8 +151,13 @@ struct UnitController: Sendable, BitwiseCopyable {
     private mutating func conclude(_ decision: inout UnitDecision) {
         holdWhileTripped()
         decision.mode = mode.state
-        decision.isContactorPermitted = permitsContactors
+        // No permit is taken from contacts that still carry a current.
+        decision.isContactorPermitted = permitsContactors || contactors.output.isOpening
+        decision.leavesContactors = contactors.leavesContactors
+        decision.restsInverter = contactors.restsInverter
         decision.hold = hold
+        decision.missingBattery = missingBattery
+        decision.missingInverter = missingInverter
         decision.closesMainContactor = contactors.output.closesMain
         decision.closesPrechargeContactor = contactors.output.closesPrecharge
         decision.contactors = contactors.isDriven ? contactors.sequence.state : nil
@@ -139,14 +167,29 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// Contactors may be closed. What a held unit has closed stays so only until its power has ended.
-    private var permitsContactors: Bool { mode.permitsContactors && (hold.isEmpty || mode.connects) }
+    private var permitsContactors: Bool {
+        mode.permitsContactors && ((hold.isEmpty && !locks.isHeld) || mode.connects)
+    }
+
+    /// The unit alone shall not run.
+    private var isKeptOut: Bool { !hold.isEmpty || locks.isStandby || locks.isHeld }
 
     /// The contactors follow the mode; a fault of theirs trips, and closed ones let the unit run, in the same
     /// cycle.
-    private mutating func connect(_ input: Input, _ events: inout EventList) {
+    private mutating func connect(
+        _ patience: Duration?, _ signals: UnitSignals, _ input: Input, _ events: inout EventList
+    ) {
         contactors.step(
-            isClosingWanted: contactors.isDriven ? mode.connects : permitsContactors, at: input.now)
-        if contactors.output.opensUnderLoad { add(.openedUnderLoad, input, &events) }
+            isClosingWanted: contactors.isDriven ? mode.connects : permitsContactors, patience: patience,
+            at: input.now)
+        if contactors.output.opensUnderLoad {
+            let current = signals.image.battery.packCurrent.fresh(
+                at: input.now, within: settings.budget.battery)
+            events.append(
+                Event(
+                    unit: input.index, kind: .openedUnderLoad, value: current?.magnitude.value,
+                    limit: settings.contactors.breakingCurrent?.value, cycle: input.cycle, at: input.now))
+        }
         if let fault = contactors.sequence.fault, fault != reportedFault {
             add(.contactorFault(fault), input, &events)
             // Nobody resets it before the rows have judged it.
@@ -161,6 +204,22 @@ struct UnitController: Sendable, BitwiseCopyable {
         }
     }
 
+    /// How long the latched trips let the contactors wait for the current to end. Another unit's stop of the
+    /// whole site counts as the row that stopped it.
+    private func patience(_ rows: Span<InterlockRow>) -> Duration? {
+        var least: Duration?
+        for index in 0..<rows.count {
+            let row = rows[index]
+            let isCause =
+                bank.latched.contains(row.id)
+                || (row.action == .emergencyStop && bank.latched.contains(.siteStop))
+            guard isCause, let patience = row.patience else { continue }
+            if let other = least, other < patience { continue }
+            least = patience
+        }
+        return least
+    }
+
     private func add(_ kind: Event.Kind, _ input: Input, _ events: inout EventList) {
         events.append(Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now))
     }
@@ -173,6 +232,12 @@ struct UnitController: Sendable, BitwiseCopyable {
         return power.map { $0.magnitude > settings.rating * 0.02 } ?? false
     }
 
+    /// Two fifths of the current at full power.
+    private func swing(_ image: UnitImage, _ now: MonotonicTime) -> Amperes? {
+        let pack = image.battery.packVoltage.fresh(at: now, within: settings.budget.battery)
+        return pack.flatMap { $0 > .zero ? Amperes(0.4 * settings.rating.value / $0.value) : nil }
+    }
+
     /// Gives every signal its age: how long ago the device's required readings were all fresh.
     private mutating func qualify(
         _ raw: UnitImage, at now: MonotonicTime, after elapsed: Duration
@@ -182,11 +247,15 @@ struct UnitController: Sendable, BitwiseCopyable {
         image.battery = Plausible.battery(raw.battery, at: now, within: budget.battery)
         image.inverter.dcVoltage = Plausible.dcSide(raw.inverter.dcVoltage)
         let isLoaded = !settings.isFrozenUnderLoadOnly || isPowerFlowing(image, at: now)
-        if frozen.isFrozen(image.battery, at: now, within: budget.battery, isLoaded: isLoaded) {
+        if frozen.isFrozen(
+            image.battery, at: now, within: budget.battery, isLoaded: isLoaded, swing: swing(image, now))
+        {
             image.battery.packCurrent = .bad(.frozen, since: now)
             image.battery.packVoltage = .bad(.frozen, since: now)
             image.battery.cellVoltageMax = .bad(.frozen, since: now)
             image.battery.cellVoltageMin = .bad(.frozen, since: now)
+            image.battery.cellTemperatureMax = .bad(.frozen, since: now)
+            image.battery.cellTemperatureMin = .bad(.frozen, since: now)
         }
         seen = SeenBattery(
             image.battery, at: now, within: budget.battery, hasAlarms: settings.hasBatteryAlarms)
@@ -196,9 +265,11 @@ struct UnitController: Sendable, BitwiseCopyable {
             && image.inverter.state.fault(at: now, within: budget.inverter) == nil
         batterySilentFor = isBatteryFresh ? .zero : batterySilentFor.map { $0 + elapsed }
         inverterSilentFor = isInverterFresh ? .zero : inverterSilentFor.map { $0 + elapsed }
+        learnMissing(image, isBatteryFresh: isBatteryFresh, isInverterFresh: isInverterFresh, at: now)
         let areInputsFresh = Self.areFresh(image.inputs, settings.inputs, at: now, within: budget.inputs)
         inputsSilentFor = areInputsFresh ? .zero : inputsSilentFor.map { $0 + elapsed }
-        contactors.look(image, at: now, within: budget, areInputsFresh: areInputsFresh)
+        contactors.look(
+            image, at: now, within: budget, areInputsFresh: areInputsFresh, after: elapsed)
         var signals = UnitSignals(
             image: image, now: now, budget: budget,
             batterySilence: silence(batterySilentFor, isBatteryFresh, budget.battery),
@@ -206,7 +277,29 @@ struct UnitController: Sendable, BitwiseCopyable {
             inputsSilence: silence(inputsSilentFor, areInputsFresh, budget.inputs), wired: settings.inputs,
             currentFloor: settings.currentFloor, rating: settings.rating, history: history(image, at: now))
         signals.hasBatteryAlarms = settings.hasBatteryAlarms
+        signals.idle = settings.directCurrentLosses.idle
         return signals
+    }
+
+    /// Silent, refused or never said: what people are told must be true.
+    private mutating func learnMissing(
+        _ image: UnitImage, isBatteryFresh: Bool, isInverterFresh: Bool, at now: MonotonicTime
+    ) {
+        missingBattery = nil
+        missingInverter = nil
+        if !isBatteryFresh {
+            let search = MissingReading.Search(
+                .battery, at: now, within: settings.budget.battery, lasting: batterySilentFor)
+            missingBattery = SeenBattery.missing(
+                image.battery, hasAlarms: settings.hasBatteryAlarms, search)
+        }
+        if !isInverterFresh {
+            var search = MissingReading.Search(
+                .inverter, at: now, within: settings.budget.inverter, lasting: inverterSilentFor)
+            search.look(image.inverter.activePower, .activePower)
+            search.look(image.inverter.state, .state)
+            missingInverter = search.result
+        }
     }
 
     /// Whether every input that is wired can be read.
@@ -268,14 +361,24 @@ struct UnitController: Sendable, BitwiseCopyable {
         if !bank.latched.isEmpty { return .trip }
         let isSeen =
             signals.batterySilence == 0 && signals.inverterSilence == 0 && signals.inputsSilence == 0
-        if isMaintained {
+        if locks.isMaintained {
             // A unit at power that falls silent goes offline first: its contactors do not wait for a reading.
             if !isSeen && (mode.isRunning || mode.state.kind == .stopping) { return .unseen }
             return hasStopped(signals, input) ? .maintain : .stop
         }
         guard isSeen else { return .unseen }
-        guard input.isStopWanted || !hold.isEmpty else { return .ready }
+        // Nothing enters service on top of a power that nobody has asked for.
+        if isWaiting && !isAtZero(signals) { return .stop }
+        guard input.isStopWanted || isKeptOut else { return .ready }
         return hasStopped(signals, input) ? .stopped : .stop
+    }
+
+    /// On its way into service, with no power asked of it yet.
+    private var isWaiting: Bool {
+        switch mode.state.kind {
+        case .offline, .standby, .tripped, .maintenance: true
+        case .precharge, .running, .stopping: false
+        }
     }
 
     /// Nothing is left to wait for: it is not stopping, or is at zero, or has had its time.
@@ -284,26 +387,66 @@ struct UnitController: Sendable, BitwiseCopyable {
         return isAtZero(signals)
     }
 
-    private mutating func endMaintenance(_ input: Input, _ events: inout EventList) {
-        guard let end = maintainedUntil, input.now >= end else { return }
-        maintainedUntil = nil
-        add(.maintenanceEnded, input, &events)
-        holdAfterOverride()
-        add(.held(.afterOverride), input, &events)
+    /// Power of a unit that is to have none, and power the wrong way, at any size.
+    private mutating func judgePower(
+        _ signals: UnitSignals, _ input: Input, _ events: inout EventList
+    ) {
+        let power = signals.image.inverter.activePower.look(at: input.now, within: settings.budget.inverter)
+        if case .value(let delivered, let age) = power,
+            let (lowest, highest) = actuation.asked(at: input.now)
+        {
+            let sight = WrongPower.Sight(
+                lowest: lowest, highest: highest, asked: actuation.last, delivered: delivered, age: age,
+                zero: settings.zeroPower)
+            if wrongPower.look(sight, after: input.elapsed), bank.latch(.notFollowing) {
+                events.append(told(.tripped(.notFollowing), signals, input))
+            }
+        }
+        // Nobody resets it while power flows, or while nobody sees that none does.
+        if bank.latched.contains(.notFollowing) && !isAtZero(signals) { bank.holdBack(.notFollowing) }
     }
 
-    /// Nobody maintains a unit past its trip.
-    private mutating func endTripped(
-        from before: UnitMode.State, _ input: Input, _ events: inout EventList
+    /// With what was asked of the inverter and what it gives.
+    private func told(_ kind: Event.Kind, _ signals: UnitSignals, _ input: Input) -> Event {
+        var event = Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now)
+        event.asked = actuation.last
+        event.delivered = delivered(signals)
+        return event
+    }
+
+    /// A device that is built for less than the site's file says is asked for no more than that.
+    private mutating func readNameplate(
+        _ signals: UnitSignals, _ input: Input, _ events: inout EventList
     ) {
-        guard mode.state == .tripped, before != .tripped, isMaintained else { return }
-        maintainedUntil = nil
-        add(.maintenanceEnded, input, &events)
+        guard
+            let rated = signals.image.inverter.ratedPower.fresh(at: input.now, within: .seconds(60)),
+            rated > .zero, rated != nameplate
+        else { return }
+        nameplate = rated
+        guard rated < settings.rating * 0.999 else { return }
+        events.append(
+            Event(
+                unit: input.index, kind: .nameplateBelow, value: rated.value, limit: settings.rating.value,
+                cycle: input.cycle, at: input.now))
+    }
+
+    /// An end by time starts nothing: a person may still stand at the unit.
+    private mutating func endLocks(_ input: Input, _ events: inout EventList) {
+        while let lock = locks.removeEnded(at: input.now) {
+            events.append(
+                Event(
+                    unit: input.index, kind: .lockEnded(lock.kind), cycle: input.cycle, at: input.now,
+                    by: lock.person))
+            // The program's own kept it only until new readings are there.
+            guard lock.person != .program else { continue }
+            hold.insert(.afterOverride)
+            add(.held(.afterOverride), input, &events)
+        }
     }
 
     /// Less than 2 % of the rating, measured.
     private func isAtZero(_ signals: UnitSignals) -> Bool {
-        delivered(signals).map { $0.magnitude <= settings.rating * 0.02 } == true
+        delivered(signals).map { $0.magnitude <= settings.zeroPower } == true
     }
 
     private func delivered(_ signals: UnitSignals) -> Watts? {
@@ -316,7 +459,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     ) {
         let hasStopped =
             mode.state.kind == .maintenance
-            || (mode.state.kind == .standby && (input.isStopWanted || !hold.isEmpty))
+            || (mode.state.kind == .standby && (input.isStopWanted || isKeptOut))
         guard before.kind == .stopping, hasStopped, !isAtZero(signals) else { return }
         events.append(
             Event(
@@ -331,13 +474,29 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// What may be asked of the unit now. Starts at the rating; every line only narrows.
-    private func window(_ signals: UnitSignals, _ verdict: InterlockBank.Verdict) -> PermitWindow {
-        guard mode.isRunning, contactors.output.isPermitted, let seen else { return closedWindow }
-        var window = PermitWindow.rating(settings.rating)
+    private mutating func window(
+        _ signals: UnitSignals, _ verdict: InterlockBank.Verdict, after elapsed: Duration
+    ) -> PermitWindow {
+        guard mode.isRunning, contactors.output.isPermitted, let seen else {
+            chargeLimit.forget()
+            dischargeLimit.forget()
+            return closedWindow
+        }
+        var rating = settings.rating
+        if let nameplate, nameplate < rating { rating = nameplate }
+        var window = PermitWindow.rating(rating)
         window.limitCharge(to: settings.rating * verdict.charge.share, verdict.charge.cause)
         window.limitDischarge(to: settings.rating * verdict.discharge.share, verdict.discharge.cause)
-        window.limitCharge(to: seen.packVoltage * seen.chargeCurrentLimit, .batteryCurrentLimit)
-        window.limitDischarge(to: seen.packVoltage * seen.dischargeCurrentLimit, .batteryCurrentLimit)
+        // Limits are the battery's: what is lost on the way lies between its power and the terminals'. Where
+        // nobody says how much, a discharge reckons with much and a charge with none.
+        let voltage = lowestVoltage.add(seen.packVoltage, at: signals.now)
+        let charge = settings.losses.absorbed(into: voltage * seen.chargeCurrentLimit)
+        let discharge = settings.directCurrentLosses.injected(from: voltage * seen.dischargeCurrentLimit)
+        window.limitCharge(
+            to: chargeLimit.follow(charge, rating: settings.rating, after: elapsed), .batteryCurrentLimit)
+        window.limitDischarge(
+            to: dischargeLimit.follow(discharge, rating: settings.rating, after: elapsed),
+            .batteryCurrentLimit)
         limitStateOfCharge(seen.stateOfCharge, &window)
         limitPermissions(signals, &window)
         return window
@@ -373,17 +532,35 @@ struct UnitController: Sendable, BitwiseCopyable {
             guard isWarned != reported.contains(row.id) || verdict.tripped.contains(row.id) else { continue }
             func add(_ kind: Event.Kind, limit: Double?) {
                 let shown = signals.shown(row.signal, limit: limit)
-                events.append(
-                    Event(
-                        unit: input.index, kind: kind, value: shown.value, limit: shown.limit,
-                        cycle: input.cycle, at: input.now))
+                var event = Event(
+                    unit: input.index, kind: kind, value: shown.value, limit: shown.limit,
+                    cycle: input.cycle, at: input.now)
+                tellMissing(row.signal, in: &event)
+                events.append(event)
             }
-            if verdict.tripped.contains(row.id) { add(.tripped(row.id), limit: row.trip) }
+            if verdict.tripped.contains(row.id) {
+                add(.tripped(row.id), limit: row.trip)
+                if row.id == .notFollowing { events.tell(actuation.last, delivered(signals)) }
+            }
             if isWarned != reported.contains(row.id) {
                 add(isWarned ? .warned(row.id) : .warningGone(row.id), limit: row.warn)
             }
         }
         reported = bank.warnings
+    }
+
+    /// The silence that judges counts one budget more than what is refused has lasted.
+    private func tellMissing(_ signal: Signal, in event: inout Event) {
+        let (missing, budget): (MissingReading?, Duration)
+        switch signal {
+        case .batterySilence: (missing, budget) = (missingBattery, settings.budget.battery)
+        case .inverterSilence: (missing, budget) = (missingInverter, settings.budget.inverter)
+        case _: return
+        }
+        guard let missing else { return }
+        event.missing = missing
+        event.value = missing.lasting?.seconds
+        if missing.fault != .stale, let limit = event.limit { event.limit = limit - budget.seconds }
     }
 
     private func reportMode(from before: UnitMode.State, _ input: Input, _ events: inout EventList) {

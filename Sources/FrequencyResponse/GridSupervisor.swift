@@ -30,14 +30,34 @@ public struct ProtectionElement: Sendable, BitwiseCopyable, Equatable {
         }
     }
 
-    /// Whether the value lies in the region; `nil` where it is not known.
+    /// Whether what any source sees lies in the region; `nil` where nobody sees anything.
     func holds(_ grid: GridSupervisor.Input) -> Bool? {
         switch region {
-        case .underFrequency(let limit): grid.frequency.map { $0.value * 1_000 < Double(limit) - 1e-6 }
-        case .overFrequency(let limit): grid.frequency.map { $0.value * 1_000 > Double(limit) + 1e-6 }
-        case .undervoltage(let limit): grid.voltage.map { $0.value < limit.value - 1e-9 }
-        case .overvoltage(let limit): grid.voltage.map { $0.value > limit.value + 1e-9 }
+        case .underFrequency(let limit): grid.frequency.map { $0.low.value * 1_000 < Double(limit) - 1e-6 }
+        case .overFrequency(let limit): grid.frequency.map { $0.high.value * 1_000 > Double(limit) + 1e-6 }
+        case .undervoltage(let limit): grid.voltage.map { $0.low.value < limit.value - 1e-9 }
+        case .overvoltage(let limit): grid.voltage.map { $0.high.value > limit.value + 1e-9 }
         }
+    }
+
+    var isOfFrequency: Bool {
+        switch region {
+        case .underFrequency, .overFrequency: true
+        case .undervoltage, .overvoltage: false
+        }
+    }
+}
+
+/// What the sources see together that are fresh: the lowest and the highest of them.
+public struct Sight<Unit: Quantity>: Sendable, BitwiseCopyable, Equatable {
+    public private(set) var low: Unit
+    public private(set) var high: Unit
+
+    public init(_ value: Unit) { (low, high) = (value, value) }
+
+    public mutating func add(_ value: Unit) {
+        if value < low { low = value }
+        if value > high { high = value }
     }
 }
 
@@ -65,20 +85,24 @@ public struct EnterServiceCriteria: Sendable, BitwiseCopyable, Equatable {
         self.ramp = ramp
     }
 
-    func holdsFrequency(_ frequency: Hertz?) -> Bool {
+    func holdsFrequency(_ frequency: Sight<Hertz>?) -> Bool {
         guard let frequency else { return false }
-        let millihertz = frequency.value * 1_000
-        return millihertz >= Double(millihertzLow) - 1e-6 && millihertz <= Double(millihertzHigh) + 1e-6
+        return frequency.low.value * 1_000 >= Double(millihertzLow) - 1e-6
+            && frequency.high.value * 1_000 <= Double(millihertzHigh) + 1e-6
     }
 
-    func holdsVoltage(_ voltage: Fraction?) -> Bool {
+    func holdsVoltage(_ voltage: Sight<Fraction>?) -> Bool {
         guard let voltage else { return false }
-        return voltage.value >= voltageLow.value - 1e-9 && voltage.value <= voltageHigh.value + 1e-9
+        return voltage.low.value >= voltageLow.value - 1e-9 && voltage.high.value <= voltageHigh.value + 1e-9
     }
 }
 
 /// The state of the grid decides whether the site may be in service: windows of voltage and frequency with
 /// their timers, rate of change of frequency, breaker, permit, and the conditions to enter service again.
+///
+/// What nobody sees is not good: without any source for longer than the shortest time of a window the site is
+/// `blind`. That is no excursion, and power may go as gently as it likes; who sees again goes on where it
+/// was, as long as the inverters never left the grid meanwhile.
 ///
 /// It stands behind the inverter's own protection, not in its place: that an island is left within 2 s is the
 /// inverter's duty (IEEE 1547-2018 8.1), and no controller on a site's network can promise it.
@@ -111,26 +135,44 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
             elements[elementCount] = element
             elementCount += 1
         }
+
+        /// How long nobody may see the frequency: the shortest time of its windows.
+        public var frequencyBlindLimit: Duration { blindLimit(ofFrequency: true) }
+        /// The same for voltage.
+        public var voltageBlindLimit: Duration { blindLimit(ofFrequency: false) }
+
+        private func blindLimit(ofFrequency: Bool) -> Duration {
+            var shortest: Duration?
+            for index in 0..<elementCount where elements[index].isOfFrequency == ofFrequency {
+                let clearing = elements[index].clearing
+                shortest = shortest.map { min($0, clearing) } ?? clearing
+            }
+            return shortest ?? .zero
+        }
     }
 
     /// What is seen of the grid now; `nil` = not known.
     public struct Input: Sendable, BitwiseCopyable {
-        public var frequency: Hertz?
+        public var frequency: Sight<Hertz>?
         /// Share of nominal.
-        public var voltage: Fraction?
+        public var voltage: Sight<Fraction>?
         public var rateOfChange: HertzPerSecond?
         public var isBreakerClosed: Bool?
         public var isPermitted: Bool?
+        /// An inverter says that it feeds the grid; none of those that can be heard is `false`, and `nil`
+        /// where none can be heard.
+        public var isConnected: Bool?
 
         public init(
             frequency: Hertz?, voltage: Fraction? = nil, rateOfChange: HertzPerSecond? = nil,
-            isBreakerClosed: Bool? = nil, isPermitted: Bool? = nil
+            isBreakerClosed: Bool? = nil, isPermitted: Bool? = nil, isConnected: Bool? = true
         ) {
-            self.frequency = frequency
-            self.voltage = voltage
+            self.frequency = frequency.map { Sight($0) }
+            self.voltage = voltage.map { Sight($0) }
             self.rateOfChange = rateOfChange
             self.isBreakerClosed = isBreakerClosed
             self.isPermitted = isPermitted
+            self.isConnected = isConnected
         }
     }
 
@@ -142,6 +184,8 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
         /// In service for so long, with a growing share of the power.
         case ramping(for: Duration)
         case inService
+        /// Nobody sees the grid; the ramp had run for so long before.
+        case blind(ramped: Duration)
     }
 
     public private(set) var state = State.out(.notEntered)
@@ -149,6 +193,9 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
     /// How long each element's region has held; `nil` = it does not.
     private var elementTimes: InlineArray<12, Duration?> = InlineArray(repeating: nil)
     private var rateOfChangeTime: Duration?
+    /// How long nobody has seen frequency, and voltage.
+    private var frequencyBlindTime: Duration?
+    private var voltageBlindTime: Duration?
 
     public init(settings: Settings) { self.settings = settings }
 
@@ -159,8 +206,13 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
     public var outage: GridCause? {
         switch state {
         case .out(let cause), .waiting(_, let cause): cause
-        case .ramping, .inService: nil
+        case .ramping, .inService, .blind: nil
         }
+    }
+
+    /// Power has to go, and how gently is not the grid's business.
+    public var isBlind: Bool {
+        if case .blind = state { true } else { false }
     }
 
     /// Share of the power that is allowed: 0 while out of service, 1 in service, between them on the ramp.
@@ -168,8 +220,10 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
         switch state {
         case .out, .waiting: .zero
         case .inService: Fraction(1)
-        case .ramping(let time):
-            Fraction(time.seconds / settings.enter.ramp.seconds).clamped(.zero, Fraction(1))
+        case .ramping(let time), .blind(let time):
+            time >= settings.enter.ramp
+                ? Fraction(1)
+                : Fraction(time.seconds / settings.enter.ramp.seconds).clamped(.zero, Fraction(1))
         }
     }
 
@@ -189,6 +243,8 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
             if let time = elementTimes[index] { consider(settings.elements[index].clearing - time) }
         }
         if let time = rateOfChangeTime { consider(settings.rateOfChangeTime - time) }
+        if let time = frequencyBlindTime { consider(settings.frequencyBlindLimit - time) }
+        if let time = voltageBlindTime { consider(settings.voltageBlindLimit - time) }
         return next
     }
 
@@ -198,6 +254,7 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
     public mutating func step(_ input: Input, after elapsed: Duration) {
         let tripped = time(input, after: elapsed)
         let missing = missingPermissive(input)
+        let isUnseen = isUnseen(input, after: elapsed)
         switch state {
         case .out(let cause):
             if tripped == nil && isGood(input) { wait(.zero, cause) }
@@ -208,10 +265,42 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
                 state = .out(missing ?? tripped ?? cause)
             }
         case .ramping(let time):
-            if let cause = missing ?? tripped { state = .out(cause) } else { ramp(time + elapsed) }
+            if let cause = missing ?? tripped {
+                state = .out(cause)
+            } else if isUnseen {
+                state = .blind(ramped: time)
+            } else {
+                ramp(time + elapsed)
+            }
         case .inService:
-            if let cause = missing ?? tripped { state = .out(cause) }
+            if let cause = missing ?? tripped {
+                state = .out(cause)
+            } else if isUnseen {
+                state = .blind(ramped: settings.enter.ramp)
+            }
+        case .blind(let ramped):
+            if let cause = missing ?? tripped {
+                state = .out(cause)
+            } else if input.isConnected == false {
+                state = .out(.unseen)
+            } else if isSeen(input), input.isConnected == true {
+                ramp(ramped)
+            }
         }
+    }
+
+    private func isSeen(_ input: Input) -> Bool {
+        input.frequency != nil && (input.voltage != nil || !settings.isVoltageSupervised)
+    }
+
+    /// Runs the timers of what nobody sees.
+    private mutating func isUnseen(_ input: Input, after elapsed: Duration) -> Bool {
+        frequencyBlindTime = Self.next(frequencyBlindTime, input.frequency == nil, elapsed)
+        voltageBlindTime = Self.next(
+            voltageBlindTime, settings.isVoltageSupervised && input.voltage == nil, elapsed)
+        if let time = frequencyBlindTime, time > settings.frequencyBlindLimit { return true }
+        if let time = voltageBlindTime, time > settings.voltageBlindLimit { return true }
+        return false
     }
 
     private mutating func wait(_ time: Duration, _ cause: GridCause) {

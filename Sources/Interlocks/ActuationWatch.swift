@@ -13,7 +13,8 @@ public struct ActuationWatch: Sendable, BitwiseCopyable {
     private var slot = 0
     private var slotBegan = MonotonicTime(nanoseconds: 0)
     private var began: MonotonicTime?
-    private var last = Watts.zero
+    /// In force since the last call of `record`.
+    public private(set) var last = Watts.zero
     private let response: Duration
     private let step: Duration
 
@@ -46,6 +47,13 @@ public struct ActuationWatch: Sendable, BitwiseCopyable {
 
     /// How far `power` lies outside what was asked for; `nil` before a whole response time is known.
     public func error(of power: Watts, at now: MonotonicTime) -> Watts? {
+        guard let (lowest, highest) = asked(at: now) else { return nil }
+        if power < lowest { return lowest - power }
+        return power > highest ? power - highest : .zero
+    }
+
+    /// The lowest and the highest setpoint of the response time; `nil` before a whole one is known.
+    public func asked(at now: MonotonicTime) -> (lowest: Watts, highest: Watts)? {
         guard let began, now - began >= response else { return nil }
         var lowest = low[0]
         var highest = high[0]
@@ -53,8 +61,7 @@ public struct ActuationWatch: Sendable, BitwiseCopyable {
             if low[index] < lowest { lowest = low[index] }
             if high[index] > highest { highest = high[index] }
         }
-        if power < lowest { return lowest - power }
-        return power > highest ? power - highest : .zero
+        return (lowest, highest)
     }
 
     private mutating func fill(_ index: Int, with setpoint: Watts) {

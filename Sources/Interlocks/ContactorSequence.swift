@@ -67,6 +67,8 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         public var closesPrecharge = false
         /// Power may be asked of the unit.
         public var isPermitted = false
+        /// Contacts may still carry a current: whoever permits them goes on.
+        public var isOpening = false
         /// In this cycle the contactors opened though current flowed, because the bound had passed.
         public var opensUnderLoad = false
 
@@ -76,11 +78,23 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
     public private(set) var state: State
     let settings: ContactorSettings
     private(set) var disagreesSince: MonotonicTime?
+    /// Of this step.
+    private var patience: Duration
 
     /// - Parameter hasFormerFault: whether the record of the last run names a fault that nobody has reset.
     public init(_ settings: ContactorSettings, hasFormerFault: Bool) {
         self.settings = settings
+        patience = settings.openingLimit
         state = hasFormerFault ? .faulted(.formerRun) : (settings.drive == .own ? .unchecked : .open)
+    }
+
+    /// After a start: the contacts are seen closed, and whoever ran before may have left a current in them.
+    public mutating func adopt(at now: MonotonicTime) {
+        switch state {
+        case .unchecked, .proving, .open: state = .opening(since: now, nil)
+        case .faulted(let fault): state = .opening(since: now, fault)
+        case .precharging, .pausing, .closed, .opening, .checking, .welded: break
+        }
     }
 
     /// What keeps the contactors from closing until somebody resets it.
@@ -107,12 +121,16 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
 
     /// One cycle: what is seen becomes an event, the event a state, the state the commands.
     public mutating func step(_ seen: ContactorReading, at now: MonotonicTime) -> Output {
+        patience = settings.openingLimit
+        if let limit = seen.patience, limit < patience { patience = limit }
         var output = handle(event(seen, at: now), at: now)
         switch state {
         case .closed:
             output.closesMain = settings.drive == .own
             output.isPermitted = true
-        case .opening: output.closesMain = settings.drive == .own
+        case .opening:
+            output.closesMain = settings.drive == .own
+            output.isOpening = true
         case .precharging: output.closesPrecharge = true
         case .unchecked, .proving, .open, .pausing, .checking, .welded, .faulted: break
         }
@@ -133,7 +151,7 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         {
             return .disagreement
         }
-        if settings.drive == .battery { return seen.isClosingWanted ? .charged : .openUnloaded }
+        if settings.drive == .battery { return seen.isClosingWanted ? .charged : unload(seen) }
         // Contacts that nobody sees stay or go open.
         let isClosingWanted = seen.isClosingWanted && agreement != .unknown
         switch state {
@@ -156,8 +174,7 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
     }
 
     private func unload(_ seen: ContactorReading) -> Event {
-        guard let current = seen.current, current.magnitude <= settings.zeroCurrent else { return .open }
-        return .openUnloaded
+        seen.isUnloaded || settings.openingLimit == .zero ? .openUnloaded : .open
     }
 
     private func precharge(_ seen: ContactorReading) -> Event {
@@ -209,8 +226,7 @@ extension ContactorSequence {
         case (.proving, .open), (.proving, .openUnloaded):
             state = .unchecked
         case (.unchecked, .disagreement), (.proving, .disagreement), (.open, .disagreement),
-            (.precharging, .disagreement),
-            (.pausing, .disagreement), (.checking, .disagreement):
+            (.precharging, .disagreement), (.pausing, .disagreement), (.checking, .disagreement):
             state = .faulted(.feedback)
         case (.closed, .disagreement):
             state = settings.drive == .own ? .opening(since: now, .feedback) : .faulted(.feedback)
@@ -240,21 +256,23 @@ extension ContactorSequence {
             opened(nil, now)
         case (.opening(_, let fault), .openUnloaded):
             opened(fault, now)
+        case (.opening(_, nil), .charged) where settings.drive == .battery:
+            // Nobody has opened anything yet.
+            state = .closed
         case (.opening, .open), (.opening, .close), (.opening, .charged), (.opening, .surge),
-            (.opening, .reset),
-            (.opening, .discharged):
+            (.opening, .reset), (.opening, .discharged):
             // Whoever wants it closed again waits until it has opened.
             output.opensUnderLoad = openAtBound(now)
         case (.checking(let since), .open), (.checking(let since), .openUnloaded),
-            (.checking(let since), .close),
-            (.checking(let since), .charged), (.checking(let since), .surge), (.checking(let since), .reset):
+            (.checking(let since), .close), (.checking(let since), .charged), (.checking(let since), .surge),
+            (.checking(let since), .reset):
             if now - since >= settings.dischargeLimit { state = .welded }
         case (.unchecked, .reset), (.unchecked, .open), (.unchecked, .openUnloaded), (.proving, .reset),
             (.open, .reset), (.open, .discharged), (.open, .open), (.open, .openUnloaded), (.open, .surge),
             (.precharging, .reset), (.precharging, .discharged), (.pausing, .reset), (.pausing, .discharged),
             (.closed, .reset), (.closed, .discharged), (.closed, .surge), (.closed, .charged),
-            (.closed, .close),
-            (.welded, .disagreement), (.welded, .discharged), (.welded, .open), (.welded, .openUnloaded),
+            (.closed, .close), (.welded, .disagreement), (.welded, .discharged), (.welded, .open),
+            (.welded, .openUnloaded),
             (.welded, .surge), (.welded, .charged), (.welded, .close),
             (.faulted, .disagreement), (.faulted, .discharged), (.faulted, .open), (.faulted, .openUnloaded),
             (.faulted, .surge), (.faulted, .charged), (.faulted, .close):
@@ -277,7 +295,7 @@ extension ContactorSequence {
 
     /// Opens once the bound has passed, whatever flows. Returns whether it did.
     private mutating func openAtBound(_ now: MonotonicTime) -> Bool {
-        guard case .opening(let since, let fault) = state, now - since >= settings.openingLimit else {
+        guard case .opening(let since, let fault) = state, now - since >= patience else {
             return false
         }
         opened(fault, now)

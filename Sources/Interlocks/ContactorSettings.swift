@@ -19,7 +19,8 @@ public struct ContactorSettings: Sendable, BitwiseCopyable {
     public var pause: Duration
     /// Currents up to this count as none.
     public var zeroCurrent: Amperes
-    /// After this time the contactors open under load.
+    /// The longest wait for the current to end, where the cause of the opening asks for no shorter one: long
+    /// enough for the inverter's own reversion. Zero = a permit that nobody waits with.
     public var openingLimit: Duration
     /// The DC side counts as discharged at this voltage or below.
     public var dischargedVoltage: Volts
@@ -29,6 +30,8 @@ public struct ContactorSettings: Sendable, BitwiseCopyable {
     public var feedbackDebounce: Duration
     /// Whether the precharge contactor has an auxiliary contact.
     public var hasPrechargeFeedback: Bool
+    /// What the contacts may part without counting as worn; `nil` = nobody says.
+    public var breakingCurrent: Amperes?
 
     public init(
         drive: Drive, prechargeLimit: Duration, prechargeCurrentMax: Amperes, attempts: Int, pause: Duration,
@@ -69,7 +72,13 @@ public struct ContactorReading: Sendable, BitwiseCopyable {
     public var isMainClosed: Bool?
     /// That of the precharge contactor.
     public var isPrechargeClosed: Bool?
+    /// Of the battery.
     public var current: Amperes?
+    /// Battery and inverter say together that no current flows, or the inverter has had its reversion and
+    /// nobody says that one flows.
+    public var isUnloaded = false
+    /// The longest that the cause of this opening lets anybody wait; `nil` = as the settings say.
+    public var patience: Duration?
     public var packVoltage: Volts?
     /// On the inverter's side of the contactors.
     public var dcVoltage: Volts?

@@ -5,6 +5,16 @@ import Quantities
 public struct InterlockBank: Sendable, BitwiseCopyable {
     /// How long each row's trip limit has been passed, less what has healed since.
     private(set) var harm: InlineArray<48, Duration> = InlineArray(repeating: .zero)
+    /// The same without the healing of a debounce: it leaks at a twentieth.
+    private(set) var exposed: InlineArray<48, Duration> = InlineArray(repeating: .zero)
+    /// Of rows that count: when their limit was passed anew, by a clock of observed time.
+    /// In the order of the table; those that find no room share the last.
+    private var flicker: InlineArray<8, FlickerCount> = InlineArray(repeating: FlickerCount())
+    private var clock = Duration.zero
+    /// Of the row that is being judged, among those that count.
+    private var place = -1
+    /// One bit for each row: it has counted the present passing of its limit.
+    private var counted: UInt64 = 0
     /// Trips that stand until they are reset.
     public private(set) var latched: InterlockSet = .none
     /// The trip that came first of those that stand; `nil` while none does.
@@ -19,6 +29,8 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     private(set) var operatorResets: InterlockSet = .none
     /// One bit for each row, by its place in the table: its `.stop` is in force; its signal was seen.
     private(set) var stopping: UInt64 = 0
+    /// A row that holds its unit is in force.
+    public private(set) var isHolding = false
     private(set) var seen: UInt64 = 0
     /// The same: it has warned, or has left no power, and its signal was not seen to come back by the
     /// hysteresis.
@@ -69,9 +81,13 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         present = .none
         unjudged = .none
         warnings = .none
+        isHolding = false
+        clock = clock + elapsed
+        place = -1
         learnResets(rows)
         for index in 0..<rows.count {
             let row = rows[index]
+            if row.count > 0 && place < 7 { place += 1 }
             switch signals.read(row.signal) {
             case .missing:
                 unjudged.insert(InterlockSet(row.id))
@@ -159,16 +175,50 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         if row.direction != .discharge { verdict.charge.limit(to: share, .interlock(row.id)) }
         if row.direction != .charge { verdict.discharge.limit(to: share, .interlock(row.id)) }
         guard let trip = row.trip else { return }
+        if count(row, index, value) { act(row, index, into: &verdict) }
         let isPassed = row.isPassed(trip, by: value)
         if isPassed { present.insert(InterlockSet(row.id)) }
         if isPassed && signals.flows(row.condition) {
             harm[index] = min(row.debounce, harm[index] + elapsed)
-            if harm[index] >= row.debounce { act(row, index, into: &verdict) }
+            let isExposed = expose(row, index, elapsed)
+            if harm[index] >= row.debounce || isExposed { act(row, index, into: &verdict) }
         } else {
+            exposed[index] = max(.zero, exposed[index] - .nanoseconds(elapsed.nanoseconds / 20))
             // Healing takes twice as long as harming, so that a flickering signal still trips.
             harm[index] = max(.zero, harm[index] - .nanoseconds(elapsed.nanoseconds / 2))
             if harm[index] == .zero { stopping &= ~(1 << UInt64(index)) }
         }
+    }
+
+    /// Sums the time beyond the limit. What has latched begins anew after its reset.
+    ///
+    /// - Returns: whether the sum is as long as the row allows.
+    private mutating func expose(_ row: InterlockRow, _ index: Int, _ elapsed: Duration) -> Bool {
+        guard row.exposure > .zero, !latched.contains(row.id) else {
+            exposed[index] = .zero
+            return false
+        }
+        exposed[index] = exposed[index] + elapsed
+        return exposed[index] >= row.exposure
+    }
+
+    /// Counts each time that the limit is passed anew.
+    ///
+    /// - Returns: whether that is once too often, now.
+    private mutating func count(_ row: InterlockRow, _ index: Int, _ value: Double) -> Bool {
+        guard row.count > 0 else { return false }
+        let bit: UInt64 = 1 << UInt64(index)
+        guard row.isCounted(value) else {
+            counted &= ~bit
+            return false
+        }
+        guard counted & bit == 0 else { return false }
+        counted |= bit
+        let times = flicker[place].add(at: clock, within: row.countWindow)
+        guard times >= Int(row.count), !latched.contains(row.id) else { return false }
+        flicker[place] = FlickerCount()
+        present.insert(InterlockSet(row.id))
+        return true
     }
 
     /// What cannot be read has not come back: neither the warning ends nor does the harm heal.
@@ -199,7 +249,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
 
     private mutating func act(_ row: InterlockRow, _ index: Int, into verdict: inout Verdict) {
         switch row.action {
-        case .stop: stopping |= 1 << UInt64(index)
+        case .stop, .hold: stopping |= 1 << UInt64(index)
         case .trip: latch(row.id, into: &verdict)
         case .emergencyStop:
             latch(row.id, into: &verdict)
@@ -212,6 +262,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     private mutating func stop(_ row: InterlockRow, into verdict: inout Verdict) {
         warnings.insert(InterlockSet(row.id))
         close(row, .interlock(row.id), into: &verdict)
+        if row.action == .hold { isHolding = true }
     }
 
     private mutating func latch(_ id: InterlockID, into verdict: inout Verdict) {

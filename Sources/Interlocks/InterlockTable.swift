@@ -36,6 +36,18 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
     public var presence: Presence
     /// How far the signal must come back from `warn`, and from the end of `derate`, before the row lets go.
     public var hysteresis: Double
+    /// After its trip contactors wait no longer for the current to end: half of the process safety time, less
+    /// what passes before and after; for fire, gas and the emergency stop only what a zero needs to arrive.
+    /// `nil` = as the contactors' own settings say.
+    public var patience: Duration?
+
+    /// The sum of time beyond the trip limit that trips too, however it is cut up; zero = none. The sum
+    /// leaks at a twentieth, so that what is rare is forgotten.
+    public var exposure = Duration.zero
+    /// How often the limit may be passed anew within `countWindow` before that trips too; zero = not counted.
+    /// Of a silence each drop-out counts.
+    public var count: UInt8 = 0
+    public var countWindow = Duration.zero
 
     public enum Presence: UInt8, Sendable, BitwiseCopyable {
         /// Power stays closed until the signal is seen, and whenever it is missing.
@@ -48,6 +60,9 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
     public enum Action: UInt8, Sendable, BitwiseCopyable {
         /// Nothing latches: power goes to zero in the row's direction while the limit is passed.
         case stop
+        /// The same, and the unit leaves service: zero power, then contactors open, and it is held until a
+        /// person resumes it.
+        case hold
         /// The unit leaves service until it is reset.
         case trip
         /// Every unit of the site leaves service until it is reset.
@@ -93,6 +108,15 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
         self.processSafetyTime = processSafetyTime
         self.presence = presence
         self.hysteresis = hysteresis ?? signal.hysteresis
+    }
+
+    /// Whether `value` is what `count` counts: a device that is not heard, long before that trips; of all
+    /// else the trip limit.
+    func isCounted(_ value: Double) -> Bool {
+        switch signal {
+        case .batterySilence, .inverterSilence, .inputsSilence: value >= 1
+        case _: trip.map { isPassed($0, by: value) } ?? false
+        }
     }
 
     /// A row that only warns guards nothing, so that a missing signal closes nothing.

@@ -29,9 +29,10 @@ extension UnitSignals {
             .temperatureRiseFast:
             return number(signal, limit, 1)
         case .stateOfCharge: return number(signal, limit, 100)
-        case .chargeCurrentRatio: return number(signal, limit, allowed(image.battery.chargeCurrentLimit))
+        case .chargeCurrentRatio:
+            return number(signal, limit, allowed(image.battery.chargeCurrentLimit, isDischarge: false))
         case .dischargeCurrentRatio:
-            return number(signal, limit, allowed(image.battery.dischargeCurrentLimit))
+            return number(signal, limit, allowed(image.battery.dischargeCurrentLimit, isDischarge: true))
         case .batterySilence: return number(signal, limit, budget.battery.seconds)
         case .inverterSilence: return number(signal, limit, budget.inverter.seconds)
         case .inputsSilence: return number(signal, limit, budget.inputs.seconds)
@@ -54,8 +55,9 @@ extension UnitSignals {
         reading.fresh(at: now, within: limit).map { Double(bits($0)) }
     }
 
-    private func allowed(_ limit: Reading<Amperes>) -> Double? {
-        limit.fresh(at: now, within: budget.battery).map { $0 < currentFloor ? currentFloor.value : $0.value }
+    private func allowed(_ limit: Reading<Amperes>, isDischarge: Bool) -> Double? {
+        limit.fresh(at: now, within: budget.battery)
+            .map { allowance(over: $0.value, isDischarge: isDischarge) }
     }
 
     private func volts(_ reading: Reading<Volts>) -> Double? {

@@ -49,6 +49,9 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
     public var history: HistorySignals
     /// `false`: the battery never sends alarms, and the site has accepted that.
     public var hasBatteryAlarms = true
+    /// What the inverter draws from the battery without any power asked of it: no discharge that anybody
+    /// could limit.
+    public var idle = Watts.zero
 
     public init(
         image: UnitImage, now: MonotonicTime, budget: FreshnessBudget, batterySilence: Double?,
@@ -140,9 +143,19 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
 
     private func currentRatio(sign: Double, limit: Reading<Amperes>) -> SignalReading {
         combine(battery(image.battery.packCurrent), battery(limit)) { current, allowed in
-            let floor = allowed < currentFloor.value ? currentFloor.value : allowed
+            let floor = allowance(over: allowed, isDischarge: sign > 0)
             return floor > 0 ? .value(sign * current / floor) : .missing(.implausible)
         }
+    }
+
+    /// The current that a limit is judged by: not below the sensor's own noise, and of a discharge with what
+    /// the inverter draws for itself.
+    func allowance(over limit: Double, isDischarge: Bool) -> Double {
+        let floor = limit < currentFloor.value ? currentFloor.value : limit
+        guard isDischarge, let pack = image.battery.packVoltage.fresh(at: now, within: budget.battery),
+            pack > .zero
+        else { return floor }
+        return floor + (idle / pack).value
     }
 
     private var currentLimits: SignalReading {

@@ -17,6 +17,8 @@ public enum Cause: Sendable, BitwiseCopyable, Equatable {
     case interlock(InterlockID)
     /// The unit is not in service.
     case mode
+    /// It has come into service a moment ago: its power follows the site's ramp.
+    case entry
     /// The contactors are not closed.
     case contactors
     /// The site's import or export limit at the meter.

@@ -11,6 +11,8 @@ public enum GridCause: UInt8, Sendable, BitwiseCopyable, Equatable {
     case permit
     /// Back in service and not at full power yet.
     case ramp
+    /// No local source has seen the grid for longer than its code allows.
+    case unseen
 
     public var name: StaticString {
         switch self {
@@ -23,6 +25,7 @@ public enum GridCause: UInt8, Sendable, BitwiseCopyable, Equatable {
         case .breaker: "breaker_open"
         case .permit: "no_permit"
         case .ramp: "enter_service_ramp"
+        case .unseen: "unseen"
         }
     }
 
@@ -38,6 +41,7 @@ public enum GridCause: UInt8, Sendable, BitwiseCopyable, Equatable {
         case .breaker: "the breaker at the point of connection is not seen closed"
         case .permit: "there is no permit for service"
         case .ramp: "it enters service over its ramp"
+        case .unseen: "nobody on site sees it"
         }
     }
 }

@@ -57,6 +57,8 @@ public struct BatteryImage: Sendable, BitwiseCopyable {
     public var insulation: Reading<Ohms> = .neverSeen
     /// Of the battery's own contactors: zero = open; for people. `neverSeen` where it does not tell.
     public var contactors: Reading<Fraction> = .neverSeen
+    /// Two senders speak in its name; of what they say the strictest stands above.
+    public var hasSecondSender = false
 
     public init() {}
 
@@ -79,6 +81,7 @@ public struct BatteryImage: Sendable, BitwiseCopyable {
         image.alarms = alarms.withheld(reason, before: time)
         image.warnings = warnings.withheld(reason, before: time)
         image.insulation = insulation.withheld(reason, before: time)
+        image.contactors = contactors.withheld(reason, before: time)
         return image
     }
 }
@@ -95,7 +98,7 @@ public struct InverterImage: Sendable, BitwiseCopyable {
     public var reactivePower: Reading<VoltAmperesReactive> = .neverSeen
     public var frequency: Reading<Hertz> = .neverSeen
     public var dcVoltage: Reading<Volts> = .neverSeen
-    /// Line to line at the AC terminals; `neverSeen` where the device does not tell.
+    /// At the AC terminals, as the device has it (SunSpec: phase to neutral).
     public var acVoltage: Reading<Volts> = .neverSeen
     public var state: Reading<InverterState> = .neverSeen
     /// Event bits as the device numbers them; zero = none.

@@ -63,6 +63,15 @@ public enum ReadingFault: UInt8, Sendable, BitwiseCopyable {
         return now - time
     }
 
+    /// Time since the device last said anything of it, good or not; `nil` where it never did.
+    @inlinable public func told(at now: MonotonicTime) -> Duration? {
+        switch content {
+        case .good(_, let time): now - time
+        case .bad(.neverSeen, _): nil
+        case .bad(_, let time): now - time
+        }
+    }
+
     /// Why `fresh(at:within:)` answers `nil`; `nil` where it answers a value.
     @inlinable public func fault(at now: MonotonicTime, within limit: Duration) -> ReadingFault? {
         guard case .fault(let reason) = look(at: now, within: limit) else { return nil }

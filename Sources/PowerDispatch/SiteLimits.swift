@@ -27,18 +27,28 @@ public struct SiteLimits: Sendable, BitwiseCopyable, Equatable {
         return other < one ? other : one
     }
 
+    /// What flows behind the meter besides the power that is given out now.
+    public struct Rest: Sendable, BitwiseCopyable, Equatable {
+        /// What everything else draws, at the least and at the most.
+        public var least: Watts
+        public var most: Watts
+        /// By how much units that nobody steers may come to give more than they do, and less; magnitudes.
+        public var rise: Watts = .zero
+        public var fall: Watts = .zero
+
+        public init(least: Watts, most: Watts) {
+            self.least = least
+            self.most = most
+        }
+    }
+
     /// The power that the units together may have, at least zero in each direction: a limit never asks for
     /// power.
-    ///
-    /// - Parameters:
-    ///   - meter: at the point of connection; `nil` where it is not fresh.
-    ///   - own: what the units measure together; `nil` where one of them is not fresh.
-    public func window(meter: Watts?, own: Watts?) -> (lowest: Watts?, highest: Watts?) {
-        let others: Watts?
-        if let meter, let own { others = own - meter } else { others = nil }
-        let margin = others ?? -loadMax
-        let opposite = others.map { -$0 } ?? -loadMax
-        return (imports.map { -atLeastZero($0 + opposite) }, exports.map { atLeastZero($0 + margin) })
+    public func window(beside rest: Rest) -> (lowest: Watts?, highest: Watts?) {
+        (
+            imports.map { -atLeastZero($0 - rest.most - rest.fall) },
+            exports.map { atLeastZero($0 + rest.least - rest.rise) }
+        )
     }
 
     private func atLeastZero(_ power: Watts) -> Watts { power < .zero ? .zero : power }

@@ -23,6 +23,21 @@ public struct UnitLosses: Sendable, BitwiseCopyable, Equatable {
         self.square = square.value / rating.value
     }
 
+    /// The most that may be injected so that the battery gives no more than `power`: what is lost comes out
+    /// of the battery too.
+    public func injected(from power: Watts) -> Watts {
+        let rest = power - idle
+        guard rest > .zero else { return .zero }
+        let slope = 1 + linear.value
+        guard square > 0 else { return rest * (1 / slope) }
+        let root = (slope * slope + 4 * square * rest.value).squareRoot()
+        return Watts((root - slope) / (2 * square))
+    }
+
+    /// The most that may be absorbed so that the battery takes no more than `power`: what is lost does not
+    /// reach it. No more than the loss at `power` itself is counted on, which is less than what is lost.
+    public func absorbed(into power: Watts) -> Watts { power + loss(at: power) }
+
     /// The loss at a power in either direction; a magnitude.
     public func loss(at power: Watts) -> Watts {
         let magnitude = power.magnitude

@@ -108,6 +108,8 @@ public struct WattsPerSecond: Quantity {
 }
 
 public func * (potential: Volts, current: Amperes) -> Watts { Watts(potential.value * current.value) }
+/// The potential is not zero.
+public func / (power: Watts, potential: Volts) -> Amperes { Amperes(power.value / potential.value) }
 public func * (power: Watts, share: Fraction) -> Watts { Watts(power.value * share.value) }
 public func * (rate: WattsPerSecond, time: Duration) -> Watts { Watts(rate.value * time.seconds) }
 public func * (power: Watts, time: Duration) -> WattHours { WattHours(power.value * time.seconds / 3_600) }

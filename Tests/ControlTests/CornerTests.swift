@@ -20,8 +20,8 @@ import Testing
         var site = Site()
         site.enterService()
         for command in [
-            Controller.Command.reset(unit: unit), .maintain(unit: unit, for: .seconds(10)),
-            .endMaintenance(unit: unit), .override(unit: unit, .standby, for: .seconds(10)),
+            Controller.Command.reset(unit: unit), .lock(unit: unit, .maintenance, for: .seconds(10)),
+            .unlock(unit: unit), .lock(unit: unit, .standby, for: .seconds(10)),
             .resumeUnit(unit),
         ] { #expect(site.order(command) == nil) }
         site.cycle()
@@ -56,7 +56,7 @@ import Testing
         var site = Site(limits: row.limits)
         site.enterService()
         for unit in 0...1 {
-            _ = site.order(.override(unit: unit, .power(.kilowatts(row.asked)), for: .seconds(60)))
+            _ = site.order(.override(unit: unit, .kilowatts(row.asked), for: .seconds(60)))
         }
         site.cycle()
         #expect(abs(site.decision.setpoint.kilowatts - row.left) < 1e-6, row.why)
@@ -75,7 +75,8 @@ import Testing
         #expect(!explanation.isRamping && abs(explanation.requested.kilowatts - 300) < 1e-6)
     }
 
-    @Test func `an operator's hold has a name`() {
-        #expect("\(UnitOverride.Kind.power.name) \(UnitOverride.Kind.standby.name)" == "power standby")
+    @Test func `a person's lock has a name`() {
+        let names = [UnitLock.Kind.maintenance, .standby, .hold].map { "\($0.name)" }
+        #expect(names == ["maintenance", "standby", "hold"])
     }
 }

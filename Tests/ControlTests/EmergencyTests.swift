@@ -65,7 +65,7 @@ import Testing
         #expect(site.order(.resumeUnit(1)) == .holdEnded)
         site.enterService()
         #expect(site.mode(0) == .standby && site.mode(1) == .running, "one by one")
-        #expect(site.order(.resume) == .resumed)
+        #expect(site.order(.resumeUnit(0)) == .holdEnded)
         site.enterService()
         #expect(site.mode(0) == .running && site.mode(1) == .running)
     }

@@ -34,7 +34,8 @@ import Testing
         site.enterService()
         for unit in 0..<2 {
             site.happened = []
-            #expect(site.order(.maintain(unit: unit, for: .seconds(60))) == .maintenanceBegun)
+            #expect(
+                site.order(.lock(unit: unit, .maintenance, for: .seconds(60))) == .lockBegun(.maintenance))
             #expect(site.order(.reset(unit: unit)) == .resetDone)
             #expect(
                 !site.happened.isEmpty && site.happened.allSatisfy { $0.unit == unit }, "\(site.happened)")

@@ -13,6 +13,7 @@ import Testing
         if supervised {
             settings.supervision = SupervisionCode.g99.preset.settings
             settings.supervision?.needsBreaker = true
+            settings.localPhasors = 1
         }
         return settings
     }

@@ -21,8 +21,14 @@ import Testing
         var voltage = 400.0
         var breaker: Bool? = true
         var permit: Bool? = true
+        var used = Fraction(0.4)
+        var ramp = 0.2
 
-        init(_ settings: GridSettings) { watch = GridWatch(settings) }
+        /// - Parameter inverters: how many inverters see the grid too.
+        init(_ settings: GridSettings, inverters: Int = 0) {
+            let budgets = [Duration](repeating: .milliseconds(300), count: inverters)
+            watch = GridWatch(settings, inverterBudgets: budgets.span)
+        }
 
         /// One look, 20 ms after the last.
         ///
@@ -42,7 +48,10 @@ import Testing
             decision.events.removeAll()
             let images = images
             watch.look(
-                grid, images.span, meterBudget: .milliseconds(300), now, .milliseconds(20), &decision)
+                grid, images.span,
+                GridWatch.Look(
+                    meterBudget: .milliseconds(300), now: now, elapsed: .milliseconds(20), used: used,
+                    ramp: ramp), &decision)
             var events: [Event] = []
             decision.events.forEach { events.append($0) }
             return events

@@ -132,24 +132,24 @@ import Testing
             site.cycle()
         }
         #expect(site.mode(0) == row.state, "the test's own way to the state")
-        _ = site.order(.maintain(unit: 0, for: .seconds(60)))
+        _ = site.order(.lock(unit: 0, .maintenance, for: .seconds(60)))
         if !row.isSeen { site.images[0].battery.alarms = .bad(.implausible, since: site.now) }
         site.step()
         #expect(site.mode(0) == row.then, row.why)
     }
 
     // swift-format-ignore
-    static let stops: [(order: Controller.Command, power: Double?, isTold: Bool, after: Double, why: Comment)] = [
-        (.stop,                               30_000,  true,  10, "it still delivers at the bound"),
-        (.stop,                               10_001,  true,  10, "one watt above 2 %"),
-        (.stop,                               10_000,  false,  0, "at 2 %"),
-        (.stop,                               -10_000, false,  0, "at 2 %, charging"),
-        (.maintain(unit: 0, for: .seconds(60)), 30_000,  true,  10, "the same for maintenance"),
-        (.maintain(unit: 0, for: .seconds(60)), 10_000,  false,  0, "the same for maintenance"),
+    static let stops: [(order: Controller.Command, power: Double, trips: Bool, why: Comment)] = [
+        (.stop,                                           30_000,  true,  "it still delivers"),
+        (.stop,                                           10_500,  true,  "above 2 %"),
+        (.stop,                                           10_000,  false, "at 2 %"),
+        (.stop,                                           -10_000, false, "at 2 %, charging"),
+        (.lock(unit: 0, .maintenance, for: .seconds(60)), 30_000,  true,  "the same for maintenance"),
+        (.lock(unit: 0, .maintenance, for: .seconds(60)), 10_000,  false, "the same for maintenance"),
     ]
 
-    @Test(arguments: stops) func `a stop ends at zero or by its bound, and only the bound is told`(
-        row: (order: Controller.Command, power: Double?, isTold: Bool, after: Double, why: Comment)
+    @Test(arguments: stops) func `a stop ends at zero, or trips with what was asked and what is given`(
+        row: (order: Controller.Command, power: Double, trips: Bool, why: Comment)
     ) {
         var site = Site(units: 1, basePoint: .kilowatts(300))
         site.enterService()
@@ -157,13 +157,11 @@ import Testing
         _ = site.order(row.order)
         site.cycle()
         #expect(site.mode(0) == .stopping, row.why)
-        site.run(for: .seconds(row.after) - .milliseconds(row.after > 0 ? 20 : 0))
-        if row.after > 0 { #expect(site.mode(0) == .stopping, row.why) }
-        site.cycle()
-        #expect(site.mode(0) != .stopping, row.why)
-        let told = site.happened.filter { $0.kind == .stoppedWithPower }
-        #expect(told.count == (row.isTold ? 1 : 0), row.why)
-        #expect(told.allSatisfy { $0.value == row.power && $0.limit == 10_000 }, row.why)
+        if row.trips { site.run(for: .seconds(5)) } else { site.cycle() }
+        #expect(site.mode(0) != .stopping && (site.mode(0) == .tripped) == row.trips, row.why)
+        let told = site.happened.filter { $0.kind == .tripped(.notFollowing) }
+        #expect(told.count == (row.trips ? 1 : 0), row.why)
+        #expect(told.allSatisfy { $0.asked == .zero && $0.delivered == Watts(row.power) }, row.why)
     }
 
     @Test func `a stop that is taken back before its end is not told as one`() {
@@ -181,15 +179,19 @@ import Testing
         row: (time: Duration, isGranted: Bool)
     ) {
         var site = Site(units: 1)
-        let kind = site.order(.maintain(unit: 0, for: row.time))
-        #expect(kind == (row.isGranted ? .maintenanceBegun : .maintenanceRefused), "\(row.time)")
-        #expect((site.order(.endMaintenance(unit: 0)) != nil) == row.isGranted)
-        for wish in [UnitOverride.power(.kilowatts(1)), .standby] {
-            let kind = site.order(.override(unit: 0, wish, for: row.time))
-            #expect(kind == (row.isGranted ? .overrideBegun(wish.kind) : .overrideRefused(wish.kind)))
-            let end = site.order(.override(unit: 0, wish, for: nil))
-            #expect(end == (row.isGranted ? .overrideEnded(wish.kind) : nil))
+        let kind = site.order(.lock(unit: 0, .maintenance, for: row.time))
+        #expect(
+            kind == (row.isGranted ? .lockBegun(.maintenance) : .lockRefused(.maintenance)), "\(row.time)")
+        #expect((site.order(.unlock(unit: 0)) != nil) == row.isGranted)
+        for lock in [UnitLock.Kind.standby, .hold] {
+            let kind = site.order(.lock(unit: 0, lock, for: row.time))
+            #expect(kind == (row.isGranted ? .lockBegun(lock) : .lockRefused(lock)))
+            #expect(site.order(.unlock(unit: 0)) == (row.isGranted ? .lockEnded(lock) : nil))
         }
+        let override = site.order(.override(unit: 0, .kilowatts(1), for: row.time))
+        #expect(override == (row.isGranted ? .overrideBegun : .overrideRefused))
+        #expect(
+            site.order(.override(unit: 0, .kilowatts(1), for: nil)) == (row.isGranted ? .overrideEnded : nil))
     }
 
     @Test func `only a maintained unit of the site can end its maintenance`() {
@@ -197,13 +199,13 @@ import Testing
             for isMaintained in [false, true] {
                 var site = Site(units: 2)
                 if isMaintained {
-                    for each in 0...1 { _ = site.order(.maintain(unit: each, for: .seconds(10))) }
+                    for each in 0...1 { _ = site.order(.lock(unit: each, .maintenance, for: .seconds(10))) }
                 }
                 let isOurs = unit >= 0 && unit < 2
-                #expect((site.order(.endMaintenance(unit: unit)) != nil) == (isOurs && isMaintained))
-                #expect((site.order(.maintain(unit: unit, for: .seconds(10))) != nil) == isOurs)
+                #expect((site.order(.unlock(unit: unit)) != nil) == (isOurs && isMaintained))
+                #expect((site.order(.lock(unit: unit, .maintenance, for: .seconds(10))) != nil) == isOurs)
                 #expect((site.order(.reset(unit: unit)) != nil) == isOurs)
-                #expect((site.order(.override(unit: unit, .standby, for: .seconds(9))) != nil) == isOurs)
+                #expect((site.order(.lock(unit: unit, .standby, for: .seconds(9))) != nil) == isOurs)
             }
         }
     }
@@ -213,17 +215,24 @@ import Testing
         pause: .seconds(1), zeroCurrent: Amperes(2), openingLimit: .seconds(1), dischargedVoltage: Volts(60),
         dischargeLimit: .seconds(1), feedbackDebounce: .milliseconds(100))
 
+    static func unit(_ contactors: ContactorSettings) -> UnitSettings {
+        UnitSettings(
+            rating: .kilowatts(100), minStateOfCharge: .percent(10), maxStateOfCharge: .percent(90),
+            budget: FreshnessBudget(battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1)),
+            currentFloor: Amperes(2), contactors: contactors)
+    }
+
     /// A unit's contactors, looked at and stepped until they are closed.
     static func closed() -> (control: ContactorControl, image: UnitImage) {
-        var control = ContactorControl(contactors)
+        var control = ContactorControl(unit(contactors))
         var image = UnitImage()
         image.battery = healthy()
         for (dcVoltage, isMainClosed) in [(0.0, false), (0, false), (800, false), (800, true)] {
             image.inverter.dcVoltage = .good(Volts(dcVoltage), at: now)
             image.inputs.isMainContactorClosed = .good(isMainClosed, at: now)
             let budget = FreshnessBudget(battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
-            control.look(image, at: now, within: budget, areInputsFresh: true)
-            control.step(isClosingWanted: true, at: now)
+            control.look(image, at: now, within: budget, areInputsFresh: true, after: .milliseconds(20))
+            control.step(isClosingWanted: true, patience: nil, at: now)
         }
         return (control, image)
     }
@@ -235,11 +244,12 @@ import Testing
         for isClosed in [false, true] {
             for dcVoltage in [nil, 760] as [Double?] {
                 for pack in [nil, 0, 800] as [Double?] {
-                    var control = isClosed ? closed : ContactorControl(Self.contactors)
+                    var control = isClosed ? closed : ContactorControl(Self.unit(Self.contactors))
                     var seen = image
                     seen.inverter.dcVoltage = dcVoltage.map { .good(Volts($0), at: Self.now) } ?? .neverSeen
                     seen.battery.packVoltage = pack.map { .good(Volts($0), at: Self.now) } ?? .neverSeen
-                    control.look(seen, at: Self.now, within: budget, areInputsFresh: true)
+                    control.look(
+                        seen, at: Self.now, within: budget, areInputsFresh: true, after: .milliseconds(20))
                     let isKnown = dcVoltage != nil && pack == 800
                     let expected: SignalReading =
                         isClosed ? (isKnown ? .value(0.05) : .missing(.stale)) : .notWired
@@ -247,9 +257,9 @@ import Testing
                 }
             }
         }
-        var battery = ContactorControl(.ofBattery)
-        battery.look(image, at: Self.now, within: budget, areInputsFresh: true)
-        battery.step(isClosingWanted: true, at: Self.now)
+        var battery = ContactorControl(Self.unit(.ofBattery))
+        battery.look(image, at: Self.now, within: budget, areInputsFresh: true, after: .milliseconds(20))
+        battery.step(isClosingWanted: true, patience: nil, at: Self.now)
         #expect(battery.output.isPermitted && battery.dcVoltageError == .notWired, "not ours")
     }
 
@@ -257,16 +267,18 @@ import Testing
     func `contactors of ours do nothing before their inputs were seen once, and go on when they are lost`() {
         for (hasSeen, isSeen) in [(false, false), (false, true), (true, false), (true, true)] {
             for settings in [Self.contactors, .ofBattery] {
-                var control = ContactorControl(settings)
+                var control = ContactorControl(Self.unit(settings))
                 var image = UnitImage()
                 image.battery = Self.healthy()
                 image.inverter.dcVoltage = .good(.zero, at: Self.now)
                 image.inputs.isMainContactorClosed = .good(false, at: Self.now)
                 let budget = FreshnessBudget(
                     battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
-                if hasSeen { control.look(image, at: Self.now, within: budget, areInputsFresh: true) }
-                control.look(image, at: Self.now, within: budget, areInputsFresh: isSeen)
-                control.step(isClosingWanted: true, at: Self.now)
+                for isSeen in [hasSeen, isSeen] {
+                    control.look(
+                        image, at: Self.now, within: budget, areInputsFresh: isSeen, after: .milliseconds(20))
+                }
+                control.step(isClosingWanted: true, patience: nil, at: Self.now)
                 let isOurs = settings.drive == .own
                 let moved = control.sequence.state != ContactorSequence(settings, hasFormerFault: false).state
                 #expect(moved == (hasSeen || isSeen || !isOurs), "\(hasSeen) \(isSeen) \(isOurs)")

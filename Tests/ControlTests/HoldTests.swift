@@ -33,16 +33,79 @@ import Testing
         #expect(!site.decision.units[0].isContactorPermitted && site.kilowatts(0) == 0)
     }
 
-    @Test func `a site's resume ends the stop and every hold, and tells each`() {
-        var site = Self.tripped(units: 3)
-        #expect(site.order(.reset(unit: 0)) == .resetDone)
+    @Test func `a site's resume ends the stop and what only a restart holds, and tells each`() {
+        var site = Site(units: 3, basePoint: .kilowatts(100))
+        site.controller.restore(.none, firstOut: nil, hold: .afterRestart, unit: 0)
+        site.controller.restore(.none, firstOut: nil, hold: .afterReset.union(.afterRestart), unit: 1)
         _ = site.order(.stop)
         site.run(for: .seconds(1))
         site.happened = []
         #expect(site.order(.resume) == .resumed)
         #expect(site.happened.filter { $0.kind == .holdEnded }.map(\.unit) == [0])
+        #expect(site.happened.last?.kind == .held(.afterReset.union(.afterRestart)))
         site.enterService()
-        for unit in 0..<3 { #expect(site.mode(unit) == .running) }
+        #expect((0..<3).map { site.mode($0) } == [.running, .standby, .running])
+        #expect(site.order(.resumeUnit(1)) == .holdEnded)
+        site.enterService()
+        #expect(site.mode(1) == .running)
+    }
+
+    // swift-format-ignore
+    static let words: [(word: Controller.Command, ends: Bool, why: Comment)] = [
+        (.unlock(unit: 0, of: .user(1)),  true,  "the person"),
+        (.unlock(unit: 0, of: .user(2)),  false, "another person"),
+        (.unlock(unit: 0),                false, "somebody without a name"),
+        (.unlock(unit: 1, of: .user(1)),  false, "another unit"),
+        (.resume,                         false, "the site's word"),
+        (.resumeUnit(0),                  false, "a lock is no hold after a trip"),
+        (.reset(unit: 0, role: .service), false, "nothing is latched"),
+        (.reenter(unit: 0, for: .seconds(1)), false, "the machine was suspended"),
+    ]
+
+    @Test(arguments: words, [UnitLock.Kind.maintenance, .standby, .hold])
+    func `a lock ends by its person and by nobody else`(
+        row: (word: Controller.Command, ends: Bool, why: Comment), kind: UnitLock.Kind
+    ) {
+        var site = Site(basePoint: .kilowatts(200))
+        site.enterService()
+        #expect(site.order(.lock(unit: 0, kind, for: .seconds(3_600), by: .user(1))) == .lockBegun(kind))
+        site.run(for: .seconds(1))
+        _ = site.order(row.word)
+        site.run(for: .seconds(10))
+        #expect((site.mode(0) == .running) == row.ends, row.why)
+        #expect(site.decision.units[0].isContactorPermitted == (row.ends || kind == .standby), row.why)
+    }
+
+    @Test func `of two persons at one unit the second keeps it out`() {
+        var site = Site(basePoint: .kilowatts(200))
+        site.enterService()
+        _ = site.order(.lock(unit: 0, .maintenance, for: .seconds(600), by: .user(1)))
+        _ = site.order(.lock(unit: 0, .maintenance, for: .seconds(600), by: .user(2)))
+        _ = site.order(.lock(unit: 0, .hold, for: nil, by: .user(1)))
+        _ = site.order(.unlock(unit: 0, of: .user(1)))
+        site.run(for: .seconds(10))
+        #expect(site.mode(0) == .maintenance)
+        for person in UInt32(3)..<8 {
+            _ = site.order(.lock(unit: 0, .standby, for: .seconds(60), by: .user(person)))
+        }
+        #expect(site.order(.lock(unit: 0, .hold, for: nil, by: .user(9))) == .lockRefused(.hold), "no room")
+        #expect(
+            site.order(.lock(unit: 0, .maintenance, for: nil, by: .user(2))) == .lockRefused(.maintenance))
+    }
+
+    @Test func `a suspension takes a running unit through standby, and leaves a lock its time`() {
+        var site = Site(basePoint: .kilowatts(200))
+        site.enterService()
+        _ = site.order(.lock(unit: 1, .standby, for: .seconds(7_200), by: .user(1)))
+        site.run(for: .seconds(1))
+        for unit in 0...1 { _ = site.order(.reenter(unit: unit, for: .seconds(10))) }
+        site.run(for: .seconds(5))
+        #expect(site.mode(0) == .standby && site.kilowatts(0) == 0)
+        site.run(for: .seconds(10))
+        #expect(site.mode(0) == .running, "nobody had taken it out")
+        #expect(site.mode(1) == .standby)
+        site.run(for: .seconds(60))
+        #expect(site.mode(1) == .standby, "its two hours are not over")
     }
 
     @Test func `the resume of one unit leaves the site's stop and the other holds`() {
@@ -112,16 +175,17 @@ import Testing
 
     // swift-format-ignore
     static let ends: [(takesOut: Controller.Command, fromPower: Bool, isHeld: Bool, why: Comment)] = [
-        (.maintain(unit: 0, for: .seconds(10)),           true,  true,  "somebody may still stand in the container"),
-        (.maintain(unit: 0, for: .seconds(10)),           false, true,  "the same"),
-        (.override(unit: 0, .standby, for: .seconds(10)), true,  false, "it was in automatic service before"),
-        (.override(unit: 0, .standby, for: .seconds(10)), false, true,  "it was not in service before"),
-        (.override(unit: 0, .power(.kilowatts(50)), for: .seconds(10)), true,  false, "it never left service"),
-        (.override(unit: 0, .power(.kilowatts(50)), for: .seconds(10)), false, false, "a power takes nothing out"),
+        (.lock(unit: 0, .maintenance, for: .seconds(10)),           true,  true,  "somebody may still stand in the container"),
+        (.lock(unit: 0, .maintenance, for: .seconds(10)),           false, true,  "the same"),
+        (.lock(unit: 0, .standby, for: .seconds(10)),     true,  true,  "who had asked for it may still be there"),
+        (.lock(unit: 0, .hold, for: .seconds(10)),        true,  true,  "the same"),
+        (.lock(unit: 0, .standby, for: .seconds(10)), false, true,  "it was not in service before"),
+        (.override(unit: 0, .kilowatts(50), for: .seconds(10)), true,  false, "it never left service"),
+        (.override(unit: 0, .kilowatts(50), for: .seconds(10)), false, false, "a power takes nothing out"),
     ]
 
     @Test(arguments: ends)
-    func `an override that ends by its time gives back only a unit that was in service`(
+    func `the end of a lock by its time starts nothing`(
         row: (takesOut: Controller.Command, fromPower: Bool, isHeld: Bool, why: Comment)
     ) {
         var site = Site(basePoint: .kilowatts(200))
@@ -143,17 +207,17 @@ import Testing
     }
 
     @Test func `all of them are the ones that have a name`() {
-        let named = [UnitHold.afterReset, .afterRestart, .repeatedRestarts, .afterOverride]
+        let named = [UnitHold.afterReset, .afterRestart, .repeatedRestarts, .afterOverride, .afterInterlock]
         #expect(named.reduce(UnitHold.none) { $0.union($1) } == .all)
-        #expect(Set(named.map(\.rawValue)).count == 4)
+        #expect(Set(named.map(\.rawValue)).count == 5)
     }
 
     @Test func `a person who gives a unit back needs no resume`() {
         var site = Site(basePoint: .kilowatts(200))
         site.enterService()
-        _ = site.order(.maintain(unit: 0, for: .seconds(600)))
+        _ = site.order(.lock(unit: 0, .maintenance, for: .seconds(600)))
         site.run(for: .seconds(5))
-        _ = site.order(.endMaintenance(unit: 0))
+        _ = site.order(.unlock(unit: 0))
         site.enterService()
         #expect(site.mode(0) == .running)
     }
@@ -162,7 +226,7 @@ import Testing
         var site = Site(units: 1, basePoint: .kilowatts(200))
         site.enterService()
         site.feeds[0].activePower = 100_000
-        _ = site.order(.maintain(unit: 0, for: .seconds(1)))
+        _ = site.order(.lock(unit: 0, .maintenance, for: .seconds(1)))
         site.run(for: .seconds(2))
         #expect(site.mode(0) == .stopping && site.decision.units[0].isContactorPermitted)
         #expect(site.decision.units[0].hold == .afterOverride && site.kilowatts(0) == 0)
@@ -172,15 +236,16 @@ import Testing
     }
 
     // swift-format-ignore
-    static let wishes: [(wish: Controller.Command, end: Event.Kind)] = [
-        (.maintain(unit: 0, for: .seconds(600)),                          .maintenanceEnded),
-        (.override(unit: 0, .standby, for: .seconds(600)),                .overrideEnded(.standby)),
-        (.override(unit: 0, .power(.kilowatts(-50)), for: .seconds(600)), .overrideEnded(.power)),
+    static let wishes: [(wish: Controller.Command, mode: UnitMode.State.Kind, why: Comment)] = [
+        (.lock(unit: 0, .maintenance, for: .seconds(600)),        .maintenance, "a lock outlasts a trip"),
+        (.lock(unit: 0, .standby, for: .seconds(600)),            .standby,     "a lock outlasts a trip"),
+        (.lock(unit: 0, .hold, for: nil),                         .standby,     "a lock outlasts a trip"),
+        (.override(unit: 0, .kilowatts(-50), for: .seconds(600)), .running,     "a power does not"),
     ]
 
     @Test(arguments: wishes, [true, false])
-    func `a trip ends what somebody wanted of the unit, and tells it once`(
-        row: (wish: Controller.Command, end: Event.Kind), isOwn: Bool
+    func `a trip ends the power that somebody wanted of the unit, and nobody's lock`(
+        row: (wish: Controller.Command, mode: UnitMode.State.Kind, why: Comment), isOwn: Bool
     ) {
         var site = Site(basePoint: .kilowatts(200), interlocks: EmergencyTests.table)
         site.enterService()
@@ -189,19 +254,20 @@ import Testing
         site.feeds[isOwn ? 0 : 1].alarms = .general
         site.run(for: .seconds(1))
         #expect(site.mode(0) == .tripped && site.decision.units[0].override == nil)
-        #expect(site.happened.filter { $0.unit == 0 && $0.kind == row.end }.count == 1)
+        #expect(site.happened.filter { $0.kind == .overrideEnded }.count == (row.mode == .running ? 1 : 0))
+        #expect(site.order(.override(unit: 0, .kilowatts(-50), for: .seconds(600))) == .overrideOfTripped)
         site.feeds[isOwn ? 0 : 1].alarms = .none
         site.cycle()
         for unit in 0...1 { _ = site.order(.reset(unit: unit, role: .service)) }
-        _ = site.order(.resume)
+        for unit in 0...1 { _ = site.order(.resumeUnit(unit)) }
         site.enterService()
         site.run(for: .seconds(1))
-        #expect(site.mode(0) == .running && site.kilowatts(0) == 100, "it has its part of the site's again")
+        #expect(site.mode(0) == row.mode && site.kilowatts(0) == (row.mode == .running ? 100 : 0), row.why)
     }
 
     @Test func `a unit that was tripped before may be taken for maintenance`() {
         var site = Self.tripped()
-        _ = site.order(.maintain(unit: 0, for: .seconds(60)))
+        _ = site.order(.lock(unit: 0, .maintenance, for: .seconds(60)))
         site.run(for: .seconds(1))
         _ = site.order(.reset(unit: 0))
         site.cycle()

@@ -33,8 +33,8 @@ import Testing
     ) {
         var site = Self.running()
         #expect(Self.powers(site) == [100, 100])
-        let kind = site.order(.override(unit: 0, .power(.kilowatts(row.asked)), for: .seconds(60)))
-        #expect(kind == .overrideBegun(.power))
+        let kind = site.order(.override(unit: 0, .kilowatts(row.asked), for: .seconds(60)))
+        #expect(kind == .overrideBegun)
         site.run(for: .seconds(1))
         #expect(Self.powers(site) == row.units, row.why)
         #expect(site.decision.units[0].override == .kilowatts(row.asked))
@@ -44,26 +44,26 @@ import Testing
 
         site.run(for: .seconds(60))
         #expect(Self.powers(site) == [100, 100], "it ends by its time")
-        #expect(site.happened.filter { $0.kind == .overrideEnded(.power) }.count == 1)
+        #expect(site.happened.filter { $0.kind == .overrideEnded }.count == 1)
     }
 
     @Test func `it goes over the ramp, and an end by hand comes at once`() {
         var site = Self.running(ramp: 100_000)
         site.run(for: .seconds(2))
-        _ = site.order(.override(unit: 0, .power(.kilowatts(300)), for: .seconds(600)))
+        _ = site.order(.override(unit: 0, .kilowatts(300), for: .seconds(600)))
         site.run(for: .seconds(1))
         #expect((190...210).contains(site.decision.units[0].setpoint.kilowatts))
         #expect((190...210).contains(site.decision.setpoint.kilowatts), "the site stays where it is asked")
-        let end = site.order(.override(unit: 0, .power(.zero), for: nil))
-        #expect(end == .overrideEnded(.power))
+        let end = site.order(.override(unit: 0, .zero, for: nil))
+        #expect(end == .overrideEnded)
         site.cycle()
         #expect(Self.powers(site) == [100, 100])
-        #expect(site.order(.override(unit: 0, .power(.zero), for: nil)) == nil, "nothing is left to end")
+        #expect(site.order(.override(unit: 0, .zero, for: nil)) == nil, "nothing is left to end")
     }
 
     @Test func `it is never past an interlock, a limit or a trip`() {
         var site = Self.running(basePoint: 0)
-        _ = site.order(.override(unit: 0, .power(.kilowatts(-400)), for: .seconds(600)))
+        _ = site.order(.override(unit: 0, .kilowatts(-400), for: .seconds(600)))
         site.run(for: .seconds(1))
         site.feeds[0].cellTemperatureMax = 45
         site.cycle()
@@ -81,7 +81,7 @@ import Testing
         site.meter = 0
         site.enterService()
         for unit in 0...1 {
-            _ = site.order(.override(unit: unit, .power(.kilowatts(300)), for: .seconds(600)))
+            _ = site.order(.override(unit: unit, .kilowatts(300), for: .seconds(600)))
         }
         for _ in 0..<50 {
             site.meter = site.decision.setpoint.kilowatts
@@ -92,26 +92,28 @@ import Testing
 
     @Test func `standby takes one unit to zero and leaves its part to the others`() {
         var site = Self.running()
-        #expect(site.order(.override(unit: 0, .standby, for: .seconds(60))) == .overrideBegun(.standby))
+        #expect(site.order(.lock(unit: 0, .standby, for: .seconds(60))) == .lockBegun(.standby))
         site.run(for: .seconds(1))
         #expect(Self.powers(site) == [0, 200])
         #expect(site.decision.units[0].mode.kind == .standby)
         #expect(site.decision.units[0].isContactorPermitted, "ready to run, unlike maintenance")
         site.run(for: .seconds(59))
-        #expect(site.happened.contains { $0.kind == .overrideEnded(.standby) })
-        #expect(Self.powers(site) == [0, 200], "it enters service anew")
+        #expect(site.happened.contains { $0.kind == .lockEnded(.standby) })
+        site.run(for: .seconds(4))
+        #expect(Self.powers(site) == [0, 200], "the end of a time starts nothing")
+        _ = site.order(.resumeUnit(0))
         site.run(for: .seconds(4))
         #expect(Self.powers(site) == [100, 100])
     }
 
     // swift-format-ignore
     static let refused: [(unit: Int, time: Duration?, kind: Event.Kind?, why: Comment)] = [
-        (0,  .zero,              .overrideRefused(.power), "no time"),
-        (0,  .seconds(-1),       .overrideRefused(.power), "a time in the past"),
-        (0,  .seconds(604_801),  .overrideRefused(.power), "longer than a week"),
-        (0,  nil,                nil,                      "nothing to end"),
-        (2,  .seconds(60),       nil,                      "no such unit"),
-        (-1, .seconds(60),       nil,                      "no such unit"),
+        (0,  .zero,              .overrideRefused, "no time"),
+        (0,  .seconds(-1),       .overrideRefused, "a time in the past"),
+        (0,  .seconds(604_801),  .overrideRefused, "longer than a week"),
+        (0,  nil,                nil,              "nothing to end"),
+        (2,  .seconds(60),       nil,              "no such unit"),
+        (-1, .seconds(60),       nil,              "no such unit"),
     ]
 
     @Test(arguments: refused)
@@ -119,7 +121,7 @@ import Testing
         row: (unit: Int, time: Duration?, kind: Event.Kind?, why: Comment)
     ) {
         var site = Self.running()
-        let kind = site.order(.override(unit: row.unit, .power(.kilowatts(300)), for: row.time))
+        let kind = site.order(.override(unit: row.unit, .kilowatts(300), for: row.time))
         #expect(kind == row.kind, row.why)
         site.run(for: .seconds(1))
         #expect(Self.powers(site) == [100, 100], row.why)

@@ -85,6 +85,7 @@ import Testing
         #expect(site.mode(0) == .offline, "its own current flows")
         var loaded = Site(
             units: 1, basePoint: .kilowatts(50), frozenSamples: 250, isFrozenUnderLoadOnly: true)
+        loaded.feeds[0].packCurrent = 0
         loaded.run(for: .seconds(7.9))
         #expect(loaded.mode(0) == .running && loaded.kilowatts(0) == 50)
         loaded.run(for: .milliseconds(300))

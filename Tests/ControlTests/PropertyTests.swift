@@ -109,7 +109,7 @@ import Testing
             if index % 50 == 0 {
                 for unit in 0..<2 { _ = site.order(.reset(unit: unit)) }
                 for feed in site.feeds.indices { site.feeds[feed] = Feed() }
-                _ = site.order(.resume)
+                for unit in 0..<2 { _ = site.order(.resumeUnit(unit)) }
                 site.enterService()
             }
         }
@@ -131,8 +131,8 @@ import Testing
             switch Int.random(in: 0..<30, using: &random) {
             case 0: _ = site.order(.setBasePoint(source, power, for: .seconds(1)))
             case 1: _ = site.order(.revokeBasePoint(source))
-            case 2: _ = site.order(.maintain(unit: index % 3, for: .milliseconds(200)))
-            case 3: _ = site.order(.endMaintenance(unit: index % 3))
+            case 2: _ = site.order(.lock(unit: index % 3, .maintenance, for: .milliseconds(200)))
+            case 3: _ = site.order(.unlock(unit: index % 3))
             case 4: _ = site.order(.reset(unit: index % 3, role: .service))
             case 5: _ = site.order(.resumeUnit(index % 3))
             default: break

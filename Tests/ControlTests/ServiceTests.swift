@@ -166,7 +166,7 @@ import Testing
         #expect(site.decision.units[0].latched == trips && site.decision.units[0].firstOut == .batteryAlarm)
         #expect(site.mode(1) == .running && abs(site.kilowatts(1) - 100) < 1e-9)
         #expect(site.order(.reset(unit: 0)) == .resetDone)
-        _ = site.order(.resume)
+        _ = site.order(.resumeUnit(0))
         site.enterService()
         #expect(site.mode(0) == .running)
     }
@@ -192,11 +192,24 @@ import Testing
         #expect(site.mode(0) == .running)
     }
 
-    @Test
-    func
-        `a unit that never reaches zero counts as stopped after ten seconds, at zero setpoint all the while`()
-    {
+    @Test func `a unit that never reaches zero trips and tells what was asked of it and what it gives`() {
         var site = Site(units: 1, basePoint: .kilowatts(300))
+        site.enterService()
+        site.feeds[0].activePower = 30_000
+        _ = site.order(.stop)
+        for _ in 0..<250 {
+            site.cycle()
+            #expect(site.kilowatts(0) == 0)
+        }
+        #expect(site.mode(0) == .tripped && site.decision.units[0].firstOut == .notFollowing)
+        let trip = site.happened.first { $0.kind == .tripped(.notFollowing) }
+        #expect(trip?.asked == .zero && trip?.delivered == .kilowatts(30))
+        #expect(!site.happened.contains { $0.kind == .stoppedWithPower })
+    }
+
+    @Test func `one whose inverter may take longer counts as stopped after ten seconds, at zero setpoint`() {
+        var site = Site(
+            units: 1, basePoint: .kilowatts(300), inverterResponse: .seconds(12))
         site.enterService()
         site.feeds[0].activePower = 30_000
         _ = site.order(.stop)

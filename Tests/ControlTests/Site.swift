@@ -13,7 +13,8 @@ struct Feed {
     var cellTemperatureMax = 26.0
     var cellTemperatureMin = 24.0
     var packVoltage = 800.0
-    var packCurrent = 0.0
+    /// `nil` = what the inverter delivers.
+    var packCurrent: Double?
     var stateOfCharge = 0.5
     var chargeCurrentLimit = 1_000.0
     var dischargeCurrentLimit = 1_000.0
@@ -36,7 +37,8 @@ struct Feed {
     var prechargeFeedback: Bool?
 
     func write(_ image: inout UnitImage, at now: MonotonicTime, told last: UnitDecision) {
-        if !isBatterySilent { write(&image.battery, at: now) }
+        let current = packCurrent ?? (activePower ?? last.setpoint.value) / max(1, packVoltage)
+        if !isBatterySilent { write(&image.battery, current, at: now) }
         if !isInputSilent { write(&image.inputs, at: now, last) }
         if isInverterSilent { return }
         image.inverter.activePower = .good(activePower.map { Watts($0) } ?? last.setpoint, at: now)
@@ -53,13 +55,13 @@ struct Feed {
             prechargeFeedback ?? last.closesPrechargeContactor, at: now)
     }
 
-    private func write(_ battery: inout BatteryImage, at now: MonotonicTime) {
+    private func write(_ battery: inout BatteryImage, _ current: Double, at now: MonotonicTime) {
         battery.cellVoltageMax = .good(Volts(cellVoltageMax), at: now)
         battery.cellVoltageMin = .good(Volts(cellVoltageMin), at: now)
         battery.cellTemperatureMax = .good(Celsius(cellTemperatureMax), at: now)
         battery.cellTemperatureMin = .good(Celsius(cellTemperatureMin), at: now)
         battery.packVoltage = .good(Volts(packVoltage), at: now)
-        battery.packCurrent = .good(Amperes(packCurrent), at: now)
+        battery.packCurrent = .good(Amperes(current), at: now)
         battery.stateOfCharge = .good(Fraction(stateOfCharge), at: now)
         battery.chargeCurrentLimit = .good(Amperes(chargeCurrentLimit), at: now)
         battery.dischargeCurrentLimit = .good(Amperes(dischargeCurrentLimit), at: now)
@@ -91,7 +93,7 @@ struct Site {
         interlocks: InterlockTable = .lithiumIronPhosphate, limits: SiteLimits = SiteLimits(),
         frozenSamples: Int = 0, isFrozenUnderLoadOnly: Bool = false, inputs: DigitalInputSet = .none,
         contactors: ContactorSettings = .ofBattery, grid: GridSettings? = nil,
-        service: ServiceSettings = ServiceSettings()
+        service: ServiceSettings = ServiceSettings(), inverterResponse: Duration? = nil
     ) {
         let settings = SiteSettings(
             interlocks: interlocks,
@@ -107,6 +109,7 @@ struct Site {
                 battery: Self.budget, inverter: Self.budget, inputs: .milliseconds(160)),
             currentFloor: Amperes(2), frozenSamples: frozenSamples, inputs: inputs, contactors: contactors)
         unit.isFrozenUnderLoadOnly = isFrozenUnderLoadOnly
+        if let inverterResponse { unit.inverterResponse = inverterResponse }
         let all = [UnitSettings](repeating: unit, count: units)
         controller = Controller(settings: settings, units: all.span)
         feeds = [Feed](repeating: Feed(), count: units)

@@ -28,7 +28,7 @@ import Testing
         switch Int.random(in: 0..<200, using: &random) {
         case 0...3: return .reset(unit: unit, role: .service)
         case 4...5: return .reset(unit: unit, role: .operator)
-        case 6: return .maintain(unit: unit, for: .seconds(1))
+        case 6: return .lock(unit: unit, .maintenance, for: .seconds(1))
         case 7: return .stop
         case 8...9: return .resume
         case 10...12: return .resumeUnit(unit)
@@ -40,7 +40,8 @@ import Testing
     private static func healing(_ cycle: Int) -> Controller.Command? {
         switch cycle {
         case 30, 40: .reset(unit: cycle / 10 - 3, role: .service)
-        case 50: .resume
+        case 50: .resumeUnit(0)
+        case 51: .resumeUnit(1)
         default: nil
         }
     }

@@ -99,6 +99,8 @@ struct CycleCheck {
         switch row.action {
         case .stop:
             if decided.window.discharge != .zero { found(.limitTripsInTime) }
+        case .hold:
+            if !decided.window.isClosed || decided.hold.isEmpty { found(.limitTripsInTime) }
         case .trip:
             if !decided.latched.contains(passed) { found(.limitTripsInTime) }
         case .emergencyStop:
@@ -146,10 +148,14 @@ struct CycleCheck {
                 found(.contactorFaultNeedsReset)
             }
         }
-        if decided.closesMainContactor, after.memory.first.trippedCycles >= SiteModel.trippedCyclesMax {
+        if decided.closesMainContactor || decided.isContactorPermitted,
+            after.memory.first.trippedCycles >= SiteModel.trippedCyclesMax
+        {
             found(.tripOpensContactors)
         }
-        if decided.closesMainContactor && !old.output.closesMain {
+        // What a former run has left closed is kept closed until its current has ended.
+        let isAdopted = old.leavesContactors && event.first == .feedbackWrong && decided.window.isClosed
+        if decided.closesMainContactor && !old.output.closesMain && !isAdopted {
             if !old.output.closesPrecharge || !event.first.isChargeSeen { found(.closesOnlyPrecharged) }
         }
         switch (old.sequence.state, new.sequence.state) {
@@ -180,6 +186,10 @@ struct CycleCheck {
         if decided.mode.kind == .maintenance {
             if decided.isOpen { found(.maintenanceIsOpen) }
             if memory.maintenance == 0 { found(.maintenanceEnds) }
+        }
+        let isOnItsWay = decided.mode == .running || decided.mode.kind == .precharge
+        if memory.maintenance > 0, isOnItsWay || !after.unit(index).locks.isMaintained {
+            found(.maintenanceOutlasts)
         }
         if !decided.latched.isEmpty && decided.mode != .tripped { found(.maintenancePassesNoInterlock) }
         resumes(before.memory.unit(index).awaitsResume, decided, found)
@@ -241,6 +251,12 @@ struct OrderCheck {
                 if latched != old { found(.maintenancePassesNoInterlock) }
             case .reset, .stop, .resume, .resumeUnit, .lease, .revokeLease:
                 if latched != old { found(.latchEndsOnlyByReset) }
+                let held = before.unit(index).hold
+                if order == .resume, !before.memory.unit(index).awaitsResume.isOfRestartAlone,
+                    after.unit(index).hold != held
+                {
+                    found(.siteResumeKeepsHolds)
+                }
             }
         }
     }
@@ -248,7 +264,11 @@ struct OrderCheck {
 
 extension UnitDecision {
     /// Whether the decision lets anything happen.
-    var isOpen: Bool { setpoint != .zero || !window.isClosed || isContactorPermitted }
+    /// Contacts that still open are not open to anything: their current has to end first.
+    var isOpen: Bool {
+        if case .opening = contactors { return setpoint != .zero || !window.isClosed }
+        return setpoint != .zero || !window.isClosed || isContactorPermitted
+    }
 }
 
 extension PermitWindow {

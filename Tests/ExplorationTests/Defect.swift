@@ -14,7 +14,8 @@ enum Defect: CaseIterable, Sendable {
     // Other commands than those that were given.
     case latchHeals, resetsBlindly, ignoresStop, restartResets, startsWithoutRecord, restartResumes
     case maintainsPastInterlock, maintainsForever, leasesForever
-    case resetResumes, restartForgetsHold, crashStarts, maintenanceReturns
+    case resetResumes, restartForgetsHold, crashStarts, maintenanceReturns, siteResumeEndsAll
+    case tripEndsMaintenance
     // Another decision than the controller's.
     case permitsWhileTripped, keepsSetpointOneCycle, firstOutIsNewest, resetStarts, leavesOthersOpen
     case missingIsGood, maintainsClosed, leavesWindow, dropsShare, leaseWidens, contactorsHeal
@@ -64,6 +65,8 @@ enum Defect: CaseIterable, Sendable {
         case .restartForgetsHold: (.restartKeepsHold, .crashes)
         case .crashStarts: (.crashNeedsResume, .crashes)
         case .maintenanceReturns: (.maintenanceNeedsResume, .stopped)
+        case .siteResumeEndsAll: (.siteResumeKeepsHolds, .crashes)
+        case .tripEndsMaintenance: (.maintenanceOutlasts, .stopped)
         }
     }
 
@@ -85,7 +88,7 @@ enum Defect: CaseIterable, Sendable {
             .firstOutIsNewest, .resetStarts, .leavesOthersOpen, .missingIsGood, .maintainsClosed,
             .leavesWindow, .dropsShare, .leaseWidens, .opensTooLate, .closesUncharged, .believesWelded,
             .contactorsHeal, .restartCloses, .powersOpenContactors, .resetResumes, .restartForgetsHold,
-            .crashStarts, .maintenanceReturns:
+            .crashStarts, .maintenanceReturns, .siteResumeEndsAll, .tripEndsMaintenance:
             nil
         }
     }
@@ -126,6 +129,8 @@ extension SiteModel {
                 controller.handle(.reset(unit: index, role: .service), at: now, into: &decision)
             case .maintenanceReturns where before.memory.unit(index).maintenance == 1:
                 controller.handle(.resumeUnit(index), at: now, into: &decision)
+            case .tripEndsMaintenance where isNewlyTripped:
+                controller.handle(.unlock(unit: index, of: .user(1)), at: now, into: &decision)
             case .permitsWhileTripped where decided.mode == .tripped:
                 decision.units[index].isContactorPermitted = true
             case .keepsSetpointOneCycle where isNewlyTripped && old.mode.isRunning:
@@ -157,7 +162,8 @@ extension SiteModel {
                 .keepsSetpointOneCycle, .firstOutIsNewest, .resetStarts, .leavesOthersOpen, .missingIsGood,
                 .maintainsClosed, .leavesWindow, .dropsShare, .leaseWidens, .opensTooLate,
                 .closesUncharged, .believesWelded, .restartCloses, .powersOpenContactors, .resetResumes,
-                .restartForgetsHold, .crashStarts, .maintenanceReturns:
+                .restartForgetsHold, .crashStarts, .maintenanceReturns, .siteResumeEndsAll,
+                .tripEndsMaintenance:
                 break
             }
         }

@@ -49,6 +49,7 @@ struct Memory {
         static let trip = Awaited(rawValue: 1)
         static let crash = Awaited(rawValue: 2)
         static let maintenance = Awaited(rawValue: 4)
+        var isOfRestartAlone: Bool { Awaited.crash.contains(self) }
     }
 
     var first = Unit()
@@ -147,8 +148,6 @@ final class SiteModel {
         if old.maintenance == 1 { unit.awaitsResume.insert(.maintenance) }
         if !shown.latched.isEmpty {
             unit.awaitsResume.insert(.trip)
-            // A trip ends the maintenance that it meets.
-            if old.trippedCycles == 0 { unit.maintenance = 0 }
         }
         let isOut =
             !shown.latched.isEmpty || weather.isRequiredMissing(in: index) || unit.maintenance > 0
@@ -214,10 +213,11 @@ final class SiteModel {
             if defect != .ignoresStop { handle(.stop, now) }
         case .resume:
             memory.isStopAsked = false
-            for index in 0..<2 { resume(index, before, &memory) }
+            for index in 0..<2 { resume(index, isNamed: false, before, &memory) }
             handle(.resume, now)
+            if defect == .siteResumeEndsAll { for index in 0..<2 { handle(.resumeUnit(index), now) } }
         case .resumeUnit(let unit):
-            resume(unit, before, &memory)
+            resume(unit, isNamed: true, before, &memory)
             handle(.resumeUnit(unit), now)
         case .restart, .crash, .restartWithoutRecord:
             restart(before, order, &memory)
@@ -226,11 +226,11 @@ final class SiteModel {
             memory.first.maintenance = 2
             let time =
                 defect == .maintainsForever ? Specification.maintenance * 10 : Specification.maintenance
-            handle(.maintain(unit: 0, for: time), now)
+            handle(.lock(unit: 0, .maintenance, for: time, by: .user(1)), now)
             if defect == .maintainsPastInterlock { handle(.reset(unit: 0, role: .service), now) }
         case .endMaintenance:
             memory.first.maintenance = 0
-            handle(.endMaintenance(unit: 0), now)
+            handle(.unlock(unit: 0, of: .user(1)), now)
         case .lease:
             memory.lease = 3
             let time = defect == .leasesForever ? Specification.lease * 10 : Specification.lease
@@ -247,9 +247,11 @@ final class SiteModel {
         decision.events.removeAll()
     }
 
-    /// What the walk expects of a resume: nothing, where a trip is latched.
-    private func resume(_ unit: Int, _ before: Node, _ memory: inout Memory) {
+    /// What the walk expects of a resume: nothing, where a trip is latched; of the whole site's, nothing where
+    /// a trip or a person had a part in it.
+    private func resume(_ unit: Int, isNamed: Bool, _ before: Node, _ memory: inout Memory) {
         guard before.unit(unit).bank.latched.isEmpty, !before.unit(unit).hold.isEmpty else { return }
+        if !isNamed, !before.memory.unit(unit).awaitsResume.isOfRestartAlone { return }
         memory.isResetPending = true
         if unit == 0 { memory.first.awaitsResume = .none } else { memory.second.awaitsResume = .none }
     }

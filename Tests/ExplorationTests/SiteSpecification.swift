@@ -89,7 +89,8 @@ enum SiteSpecification {
             rating: rating, minStateOfCharge: .percent(10), maxStateOfCharge: .percent(90),
             budget: FreshnessBudget(
                 battery: Weather.budget, inverter: Weather.budget, inputs: Weather.budget),
-            currentFloor: Amperes(2),
+            // No walk is that long: what follows from a whole response time has no part in it.
+            currentFloor: Amperes(2), inverterResponse: .seconds(1_000),
             inputs: isDriven(index)
                 ? DigitalInputSet.emergencyStop.union(DigitalInputSet.mainContactor) : .none,
             contactors: isDriven(index) ? contactors : .ofBattery)

@@ -10,8 +10,15 @@ import Quantities
 /// Not part of it, because it has no future here: the frequency response and the ramp (the frequency is
 /// always nominal, and the ramp passes the whole range in one cycle); the count of cycles; what each cycle
 /// writes anew before it reads it (the shares, the units that stop the site); of what a bank has seen in the
-/// last cycle, all but the latched trips that it holds back from a reset; the watches for following, warmth
-/// and frozen values: no row of the specification reads the signals of the first two, and the last is off.
+/// last cycle, all but the latched trips that it holds back from a reset (no row of the specification holds);
+/// the watches for following, warmth and frozen values: no row of the specification reads the signals of the
+/// first two, and the last is off; sums and counts of what flickers, which no row of the specification has; the
+/// battery's widening limits, which never change here; of the contactors' load the finding, which each cycle
+/// writes anew, and the contradiction of current and power, which no weather shows; the lowest voltage, which is
+/// always the same, and the nameplate, which nobody says; the rest of an inverter, whose reversion nobody has
+/// proven here; a second sender, which no weather shows; how far a unit has entered, since the ramp passes the
+/// whole range in one cycle; the point of connection, which has neither limits nor a meter here, and the share of
+/// the rating that was used, which only a stuck board of cells is judged by.
 struct StateKey: Hashable {
     private var first: UnitKey
     private var second: UnitKey
@@ -70,7 +77,7 @@ private struct UnitKey: Hashable {
         bits.add(memory.isInsulationKnown)
         bits.add(UInt64(memory.goodCycles), width: 2)
         bits.add(UInt64(memory.maintenance), width: 2)
-        bits.add(UInt64(unit.hold.rawValue), width: 4)
+        bits.add(UInt64(unit.hold.rawValue), width: 5)
         bits.add(UInt64(memory.awaitsResume.rawValue), width: 3)
         reported = bits.word
         blocked = memory.blocked.rawValue
@@ -105,6 +112,8 @@ private struct UnitKey: Hashable {
         bits.add(control.output.isPermitted)
         bits.add(control.isResetWanted)
         bits.add(control.hasSeenInputs)
+        bits.add(control.leavesContactors)
+        bits.add(Bits.age(of: control.leavesContactors ? control.startedAt : nil, now, atMost: 2), width: 2)
         bits.add(unit.reportedFault.map { UInt64($0.rawValue) + 1 } ?? 0, width: 4)
         bits.add(UInt64(memory.trippedCycles), width: 2)
         bits.add(memory.isContactorReset)
@@ -124,7 +133,7 @@ private struct UnitKey: Hashable {
         case .stopping(let since): bits.add(Bits.age(of: since, now, atMost: 3), width: 3)
         case .offline, .precharge, .running, .tripped, .maintenance: bits.add(0, width: 3)
         }
-        if let end = unit.maintainedUntil { bits.add(Bits.rest(until: end, now) + 1, width: 6) }
+        if let end = unit.locks.maintenanceEnd { bits.add(Bits.rest(until: end, now) + 1, width: 6) }
         return bits.word
     }
 }
@@ -177,30 +186,42 @@ extension StateKey {
                 [
                     "settings", "unitCount", "rated", "units", "shares", "sharing", "overrides", "responder",
                     "ramp", "preEvent", "energy", "isBaseLimited", "basePoint", "isStopWanted", "isEmergency",
-                    "hasFrequency", "watch", "cycle", "lastStep",
+                    "hasFrequency", "watch", "connection", "siteWindow", "usedShare", "cycle", "lastStep",
                 ]
             ),
             (
                 "UnitController", unit,
                 [
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
-                    "seen", "reported", "maintainedUntil", "hold", "actuation", "thermal", "frozen",
-                    "contactors",
+                    "missingBattery", "missingInverter",
+                    "seen", "reported", "locks", "hold", "hasSecondSender", "entered", "actuation", "thermal",
+                    "chargeLimit",
+                    "dischargeLimit", "frozen", "wrongPower", "lowestVoltage", "nameplate", "contactors",
                     "reportedFault",
                 ]
             ),
             (
                 "InterlockBank", unit.bank,
                 [
-                    "harm", "latched", "firstOut", "present", "unjudged", "warnings", "operatorResets",
-                    "stopping", "seen", "warned", "blocked",
+                    "harm", "exposed", "flicker", "clock", "place", "counted", "latched", "firstOut",
+                    "present",
+                    "unjudged", "warnings", "operatorResets",
+                    "stopping", "isHolding", "seen", "warned", "blocked",
                 ]
             ),
             (
                 "ContactorControl", unit.contactors,
-                ["sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings"]
+                [
+                    "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
+                    "finding",
+                    "startedAt", "leavesContactors", "restsSince", "inverter",
+                ]
             ),
-            ("ContactorSequence", unit.contactors.sequence, ["state", "settings", "disagreesSince"]),
+            (
+                "ContactorSequence", unit.contactors.sequence,
+                ["state", "settings", "disagreesSince", "patience"]
+            ),
+            ("UnitLocks", unit.locks, ["slots", "isMaintained", "isStandby", "isHeld"]),
             ("UnitMode", unit.mode, ["state", "enterService"]),
             ("BasePoint", controller.basePoint, ["leases", "powers", "standing", "reversion"]),
             ("Lease", controller.basePoint.leases[0], ["state"]),

@@ -1,7 +1,8 @@
 /// What must hold of every state that can be reached, and of every step out of it.
 enum Theorem: String, CaseIterable, Sendable {
     // Trips.
-    case noPowerWhileTripped = "a unit with a latched trip has no setpoint, no window and no contactor permit"
+    case noPowerWhileTripped =
+        "a unit with a latched trip has no setpoint, no window and, once it has opened, no contactor permit"
     case tripIsZeroAtOnce = "a trip commands zero in the cycle in which it latches"
     case limitTripsInTime = "a limit passed for its debounce trips, or closes its direction, in that cycle"
     case noTripWithoutCause = "a trip latches only in a cycle in which its limit is passed"
@@ -37,13 +38,17 @@ enum Theorem: String, CaseIterable, Sendable {
     case maintenancePassesNoInterlock =
         "maintenance changes no latch, and a trip is stronger than maintenance"
     case maintenanceEnds = "maintenance ends at its time"
+    case maintenanceOutlasts =
+        "maintenance ends by its person or its time: no trip, reset or resume lets the unit run before"
+    case siteResumeKeepsHolds = "the whole site's resume ends no hold in which a person or a trip has a part"
     case maintenanceNeedsResume =
         "no path from maintenance that ended by its time to power or a permit without the edge of a resume"
     // Contactors.
     case contactorFaultNeedsReset = "a contactor fault ends only by its reset, and nothing closes then"
     case restartKeepsContactorFault = "a restart clears no contactor fault"
     case tripOpensContactors = "with a trip latched the main contactor opens, at the latest after the bound"
-    case closesOnlyPrecharged = "the main contactor closes only after a precharge, on a DC side seen charged"
+    case closesOnlyPrecharged =
+        "the main contactor closes only after a precharge, on a DC side seen charged, or was found closed"
     case weldedStaysOpen = "nothing closes before the DC side was seen without voltage"
     case powerNeedsContactors = "a unit has a window only while its contactors are closed"
     // Power.

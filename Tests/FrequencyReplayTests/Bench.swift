@@ -42,7 +42,7 @@ struct Bench {
             contactors: {drive: own, precharge_current_max_a: 1000, discharged_v: 50}
             io_module:
               modbus: {host: 127.0.0.1, port: 15023}
-              watchdog_ms: 1000
+              watchdog_ms: 12000
               inputs:
                 - {number: 1, name: emergency_stop}
                 - {number: 2, name: main_contactor}

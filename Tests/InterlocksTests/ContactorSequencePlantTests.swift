@@ -27,6 +27,7 @@ import Testing
             now = now + .milliseconds(20)
             seen.isMainClosed = output.closesMain
             change(&seen)
+            seen.isUnloaded = seen.current.map { $0.magnitude <= Amperes(2) } ?? false
             output = sequence.step(seen, at: now)
             seen.isReset = false
         }
@@ -247,12 +248,61 @@ import Testing
             $0.isClosingWanted = true
         }
         #expect(rig.output.isPermitted && !rig.output.closesMain && !rig.output.closesPrecharge)
-        rig.step {
+        let unwanted: (inout ContactorReading) -> Void = {
             $0.isMainClosed = nil
             $0.isClosingWanted = false
-            $0.current = nil
         }
-        #expect(!rig.output.isPermitted && rig.sequence.state == .open)
+        rig.seen.current = nil
+        rig.run(10, unwanted)
+        #expect(!rig.output.isPermitted && rig.output.isOpening, "no permit is taken from what may flow")
+        rig.step {
+            $0.isMainClosed = nil
+            $0.isClosingWanted = true
+        }
+        #expect(rig.sequence.state == .closed, "nobody has opened anything yet")
+        rig.step(unwanted)
+        rig.seen.current = Amperes(0)
+        rig.step(unwanted)
+        #expect(rig.sequence.state == .open && !rig.output.isOpening)
+    }
+
+    // swift-format-ignore
+    static let patiences: [(patience: Duration?, cycles: Int, why: Comment)] = [
+        (nil,                51, "as the settings say"),
+        (.seconds(9),        51, "no cause waits longer than the settings say"),
+        (.milliseconds(200), 11, "a cause that is more urgent"),
+        (.zero,              2,  "at once: the first cycle asks, the second opens"),
+    ]
+
+    @Test(arguments: patiences)
+    func `the cause of an opening may let it wait less`(
+        row: (patience: Duration?, cycles: Int, why: Comment)
+    ) {
+        var rig = Rig()
+        rig.close()
+        rig.seen.isClosingWanted = false
+        rig.seen.current = Amperes(100)
+        rig.seen.patience = row.patience
+        var cycles = 0
+        repeat {
+            rig.step()
+            cycles += 1
+        } while rig.output.closesMain && cycles < 200
+        #expect(cycles == row.cycles && rig.output.opensUnderLoad, row.why)
+    }
+
+    @Test func `contacts that a former run has left closed are kept until their current has ended`() {
+        for hasFault in [false, true] {
+            var rig = Rig(hasFormerFault: hasFault)
+            rig.sequence.adopt(at: rig.now)
+            rig.run(10) {
+                $0.isMainClosed = true
+                $0.current = Amperes(300)
+            }
+            #expect(rig.output.closesMain && rig.output.isOpening && !rig.output.isPermitted)
+            rig.step { $0.current = Amperes(0) }
+            #expect(!rig.output.closesMain && rig.sequence.isFaulted == hasFault)
+        }
     }
 
     @Test func `a battery that says its contactor is open while permitted is a fault, reset by hand`() {

@@ -44,6 +44,31 @@ import Testing
         }
     }
 
+    // swift-format-ignore
+    static let boards: [(current: @Sendable (Int) -> Double, moves: Bool, isFrozen: Bool, why: Comment)] = [
+        ({ $0 < 5 ? 0 : 60 },               false, true,  "60 A came, and no cell has moved"),
+        ({ $0 < 5 ? 60 : -20 },             false, true,  "from discharge to charge"),
+        ({ $0 < 5 ? 0 : 60 },               true,  false, "they move"),
+        ({ $0 < 5 ? 0 : 30 },               false, false, "less than they would show"),
+        ({ 60 + Double($0 % 7) * 0.1 },     false, false, "a steady current, and flat cells"),
+    ]
+
+    @Test(arguments: 0..<boards.count)
+    func `a board of cells that stands still beside a live current is found`(index: Int) {
+        let row = Self.boards[index]
+        var watch = FrozenWatch(limit: 120)
+        var isFrozen = false
+        for sample in 0..<20 {
+            let now = Self.now + .milliseconds(200 * sample)
+            var image = Bench.healthy(at: now).battery
+            image.packCurrent = .good(Amperes(row.current(sample)), at: now)
+            image.packVoltage = .good(Volts(800 + Double(sample % 3) * 0.1), at: now)
+            if row.moves { image.cellVoltageMin = .good(Volts(3.3 - Double(sample % 2) * 0.001), at: now) }
+            isFrozen = watch.isFrozen(image, at: now, within: .seconds(1), swing: Amperes(50))
+        }
+        #expect(isFrozen == row.isFrozen, row.why)
+    }
+
     @Test func `a load needs a rating and a pack voltage`() {
         for (rating, voltage) in [(0, 0), (0, 800), (80_000, 0), (80_000, 800)] as [(Double, Double)] {
             var image = Bench.healthy(at: Self.now)

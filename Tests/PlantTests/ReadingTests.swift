@@ -57,3 +57,36 @@ import Testing
         #expect(Actuation.safe.setpoint(at: Self.taken) == .zero)
     }
 }
+
+@Suite struct BatteryImageTests {
+    /// Every reading there is, so that a new one cannot be forgotten.
+    @Test func `after a bus was off nothing that was sampled before counts`() {
+        let taken = MonotonicTime(nanoseconds: 1_000_000_000)
+        var image = BatteryImage()
+        image.cellVoltageMax = .good(Volts(3.3), at: taken)
+        image.cellVoltageMin = .good(Volts(3.3), at: taken)
+        image.cellTemperatureMax = .good(Celsius(20), at: taken)
+        image.cellTemperatureMin = .good(Celsius(20), at: taken)
+        image.packVoltage = .good(Volts(800), at: taken)
+        image.packCurrent = .good(Amperes(10), at: taken)
+        image.stateOfCharge = .good(Fraction(0.5), at: taken)
+        image.stateOfHealth = .good(Fraction(1), at: taken)
+        image.chargeCurrentLimit = .good(Amperes(10), at: taken)
+        image.dischargeCurrentLimit = .good(Amperes(10), at: taken)
+        image.chargeVoltageLimit = .good(Volts(900), at: taken)
+        image.dischargeVoltageLimit = .good(Volts(700), at: taken)
+        image.permissions = .good(.none, at: taken)
+        image.alarms = .good(.none, at: taken)
+        image.warnings = .good(.none, at: taken)
+        image.insulation = .good(Ohms(1e6), at: taken)
+        image.contactors = .good(Fraction(1), at: taken)
+        for child in Mirror(reflecting: image).children where child.label != "hasSecondSender" {
+            #expect("\(child.value)".contains("good"), "\(child.label ?? "") is not filled here")
+        }
+        let withheld = image.withheld(.busOff, before: taken + .nanoseconds(1))
+        for child in Mirror(reflecting: withheld).children where child.label != "hasSecondSender" {
+            #expect("\(child.value)".contains("busOff"), "\(child.label ?? "")")
+        }
+        #expect(image.withheld(.busOff, before: taken).contactors.age(at: taken) == .zero, "sampled since")
+    }
+}

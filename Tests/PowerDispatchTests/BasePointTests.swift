@@ -116,35 +116,6 @@ import Testing
     }
 
     // swift-format-ignore
-    static let limits: [(meter: Double?, own: Double?, lowest: Double, highest: Double, why: Comment)] = [
-        (0,    0,    -100,  80, "nothing else at the site"),
-        (-30,  0,     -70, 110, "a load of 30 leaves less to import and more to export"),
-        (20,   50,    -70, 110, "the same load while the units give 50"),
-        (40,   0,    -140,  40, "a generator of 40"),
-        (-300, 0,       0, 380, "a load past the import limit forbids charging and never asks for power"),
-        (300,  0,    -400,   0, "a generator past the export limit forbids discharging"),
-        (nil,  0,     -90,  70, "no meter: both less the largest load"),
-        (0,    nil,   -90,  70, "a unit that does not tell its power"),
-    ]
-
-    @Test(arguments: limits)
-    func `the limits at the meter leave the units what the rest of the site leaves`(
-        row: (meter: Double?, own: Double?, lowest: Double, highest: Double, why: Comment)
-    ) {
-        let limits = SiteLimits(imports: Watts(100), exports: Watts(80), loadMax: Watts(10))
-        let window = limits.window(meter: row.meter.map { Watts($0) }, own: row.own.map { Watts($0) })
-        #expect(window.lowest == Watts(row.lowest) && window.highest == Watts(row.highest), row.why)
-    }
-
-    @Test func `a site without limits has none, and a load larger than a limit closes it`() {
-        let free = SiteLimits().window(meter: nil, own: nil)
-        #expect(free.lowest == nil && free.highest == nil)
-        let closed = SiteLimits(imports: Watts(5), exports: Watts(5), loadMax: Watts(10))
-            .window(meter: nil, own: nil)
-        #expect(closed.lowest == .zero && closed.highest == .zero)
-    }
-
-    // swift-format-ignore
     static let names: [(source: BasePointSource, name: String)] = [
         (.operator, "operator"), (.agc, "agc"), (.aggregator, "aggregator"), (.schedule, "schedule"),
         (.siteDefault, "default"),

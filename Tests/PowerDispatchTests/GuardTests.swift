@@ -43,15 +43,14 @@ import Testing
         }
     }
 
-    @Test func `what others take counts only if the meter and all units are known`() {
-        for bits in 0..<16 {
+    @Test func `a limit that is not set stays unset`() {
+        for bits in 0..<4 {
             func isSet(_ bit: Int) -> Bool { bits & (1 << bit) != 0 }
             let limits = SiteLimits(
-                imports: isSet(2) ? Watts(100) : nil, exports: isSet(3) ? Watts(80) : nil, loadMax: Watts(10))
-            let window = limits.window(meter: isSet(0) ? Watts(20) : nil, own: isSet(1) ? Watts(50) : nil)
-            let isKnown = isSet(0) && isSet(1)
-            #expect(window.lowest == (isSet(2) ? Watts(isKnown ? -70 : -90) : nil), "\(bits)")
-            #expect(window.highest == (isSet(3) ? Watts(isKnown ? 110 : 70) : nil), "\(bits)")
+                imports: isSet(0) ? Watts(100) : nil, exports: isSet(1) ? Watts(80) : nil, loadMax: Watts(10))
+            let window = limits.window(beside: SiteLimits.Rest(least: Watts(30), most: Watts(30)))
+            #expect(window.lowest == (isSet(0) ? Watts(-70) : nil), "\(bits)")
+            #expect(window.highest == (isSet(1) ? Watts(110) : nil), "\(bits)")
         }
     }
 

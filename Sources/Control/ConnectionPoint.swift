@@ -1,0 +1,108 @@
+import Interlocks
+import Plant
+import PowerDispatch
+import Quantities
+
+/// The site at its meter: what the units that we steer may have together, beside everything that we do not.
+///
+/// A unit is steered while it runs and its inverter tells its power. Any other one counts by itself: what its
+/// inverter tells, or, where that is silent, its last command until it is proven to be at zero by itself, and
+/// its nameplate for as long as it is silent where nothing is proven.
+struct ConnectionPoint: Sendable, BitwiseCopyable {
+    private var check: MeterCheck
+    /// What was asked of each unit in the cycle before, and when its inverter was last heard.
+    private var asked: InlineArray<64, Watts> = InlineArray(repeating: .zero)
+    private var commands: InlineArray<64, Watts> = InlineArray(repeating: .zero)
+    /// One bit for each unit that was steered in the cycle before.
+    private var steered: UInt64 = 0
+    private var startedAt: MonotonicTime?
+
+    init(rated: Watts, meterBudget: Duration) {
+        // A meter's own mean may take a second.
+        check = MeterCheck(rated: rated, settling: meterBudget + .seconds(1))
+    }
+
+    /// The meter's power stands still though ours does not.
+    var isMeterFrozen: Bool { check.verdict == .frozen }
+
+    /// Notes what was asked of a unit in the end.
+    mutating func record(_ setpoint: Watts, of unit: Int) { asked[unit] = setpoint }
+
+    /// What the units together may have at the meter now.
+    mutating func window(
+        _ grid: GridImage, _ images: Span<UnitImage>, _ units: inout InlineArray<64, UnitController>,
+        _ count: Int, _ settings: SiteSettings, cycle: UInt64, at now: MonotonicTime,
+        _ decision: inout Decision
+    ) -> (lowest: Watts?, highest: Watts?) {
+        startedAt = startedAt ?? now
+        var (own, wanted) = (Watts.zero, Watts.zero)
+        var mask: UInt64 = 0
+        for index in 0..<count {
+            guard let power = power(of: index, images, &units, now) else { continue }
+            commands[index] = asked[index]
+            guard units[index].mode.isRunning else { continue }
+            mask |= 1 << UInt64(index)
+            own += power
+            wanted += commands[index]
+        }
+        if mask != steered { check.regroup(own: own) }
+        steered = mask
+        let meter = grid.activePower.fresh(at: now, within: settings.meterBudget)
+        let before = check.verdict
+        let loadMax = settings.limits.loadMax
+        check.look(meter: meter, own: own, asked: wanted, loadMax: loadMax, at: now)
+        decision.grid.meter = check.verdict
+        if check.verdict != before {
+            decision.events.append(
+                Event(
+                    unit: nil, kind: .meterJudged(check.verdict), value: meter?.value, limit: own.value,
+                    cycle: cycle, at: now))
+        }
+        let others = check.others(meter: meter, own: own, loadMax: loadMax)
+        var rest = SiteLimits.Rest(least: others.least, most: others.most)
+        let isMetered = meter != nil && check.verdict == .proven
+        for index in 0..<count where mask & (1 << UInt64(index)) == 0 {
+            add(index, images, &units, isMetered, now, &rest)
+        }
+        return settings.limits.window(beside: rest)
+    }
+
+    private func power(
+        of index: Int, _ images: Span<UnitImage>, _ units: inout InlineArray<64, UnitController>,
+        _ now: MonotonicTime
+    ) -> Watts? {
+        images[index].inverter.activePower.fresh(
+            at: now, within: units[index].settings.budget.inverter)
+    }
+
+    /// A unit that is not steered: what it gives, and where that may go.
+    private mutating func add(
+        _ index: Int, _ images: Span<UnitImage>, _ units: inout InlineArray<64, UnitController>,
+        _ isMetered: Bool, _ now: MonotonicTime, _ rest: inout SiteLimits.Rest
+    ) {
+        let unit = units[index].settings
+        var (low, high) = (Watts.zero, Watts.zero)
+        if let power = power(of: index, images, &units, now) {
+            (low, high) = (min(.zero, power), max(.zero, power))
+        } else if let proven = unit.provenReversion {
+            guard let silence = units[index].inverterSilentFor else {
+                // Never heard: what a former run has asked of it nobody knows, but that was before the start.
+                guard now - (startedAt ?? now) < proven else { return }
+                return add(-unit.rating, unit.rating, isMetered: false, &rest)
+            }
+            guard silence < proven else { return }
+            (low, high) = (min(.zero, commands[index]), max(.zero, commands[index]))
+        } else if isMetered {
+            (low, high) = (min(.zero, commands[index]), max(.zero, commands[index]))
+        } else {
+            (low, high) = (-unit.rating, unit.rating)
+        }
+        add(low, high, isMetered: isMetered, &rest)
+    }
+
+    /// What it gives now the meter has counted; it may yet go to zero. Without a meter all of it counts.
+    private func add(_ low: Watts, _ high: Watts, isMetered: Bool, _ rest: inout SiteLimits.Rest) {
+        rest.rise += isMetered ? -low : high
+        rest.fall += isMetered ? high : -low
+    }
+}

@@ -1,0 +1,73 @@
+import Interlocks
+import Plant
+import PowerDispatch
+import Quantities
+
+/// Whether contacts would part a current, by what battery and inverter say of it together.
+///
+/// One side alone is no evidence of no load: a sensor that stands at zero, a battery whose every byte is
+/// 0xFF,
+/// an inverter that shows zeros. So a current counts only with a pack voltage that the DC side confirms, only
+/// where the inverter's power agrees, and only from a sensor that has followed the power while there was any.
+struct LoadWatch: Sendable, BitwiseCopyable {
+    enum Finding: Sendable, BitwiseCopyable, Equatable {
+        /// Both sides say so.
+        case none
+        /// At least one side sees it.
+        case flows
+        case unknown
+    }
+
+    /// What one cycle sees; `nil` = not fresh.
+    struct Sight: Sendable, BitwiseCopyable {
+        var current: Amperes?
+        var packVoltage: Volts?
+        var dcVoltage: Volts?
+        var power: Watts?
+    }
+
+    /// Power above this share of the rating must show in the current.
+    private static let loadedShare = 0.1
+    /// The two are sampled at different instants, and losses lie between them.
+    private static let allowedShare = 0.5
+    /// DC side and pack, where contacts join them.
+    private static let voltageShare = 0.15
+
+    /// How long current and power have contradicted each other; only a load that both see ends it.
+    private(set) var contradictedFor = Duration.zero
+    private let rating: Watts
+    private let zeroPower: Watts
+    private let zeroCurrent: Amperes
+    /// What the inverter draws without any power.
+    private let idle: Watts
+    private let patience: Duration
+
+    init(_ settings: UnitSettings) {
+        rating = settings.rating
+        zeroPower = settings.zeroPower
+        zeroCurrent = settings.contactors.zeroCurrent
+        idle = settings.directCurrentLosses.idle
+        patience = settings.budget.battery + settings.inverterResponse
+    }
+
+    mutating func look(_ seen: Sight, after elapsed: Duration) -> Finding {
+        compare(seen, after: elapsed)
+        if let power = seen.power, power.magnitude > zeroPower { return .flows }
+        guard let current = seen.current, let pack = seen.packVoltage, pack > .zero else { return .unknown }
+        if let dcVoltage = seen.dcVoltage, (dcVoltage - pack).magnitude > pack * Self.voltageShare {
+            return .unknown
+        }
+        if current.magnitude > zeroCurrent + idle / pack { return .flows }
+        return seen.power != nil && contradictedFor < patience ? .none : .unknown
+    }
+
+    private mutating func compare(_ seen: Sight, after elapsed: Duration) {
+        guard let power = seen.power, let current = seen.current, let pack = seen.packVoltage,
+            power.magnitude > rating * Self.loadedShare
+        else { return }
+        let difference = (pack * current - power).magnitude
+        contradictedFor =
+            difference > power.magnitude * Self.allowedShare
+            ? min(patience, contradictedFor + elapsed) : .zero
+    }
+}

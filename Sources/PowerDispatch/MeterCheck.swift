@@ -1,0 +1,185 @@
+import Quantities
+
+/// Whether the meter at the point of connection counts as the plant does.
+///
+/// Each step of the units' own power is a test of it: it must move by as much, the same way. One that has not
+/// passed since the start is not trusted to widen a limit; between a step and its verdict nothing that the
+/// meter says widens one either, so that a meter which is reversed or frozen costs no more than the step.
+public struct MeterCheck: Sendable, BitwiseCopyable {
+    public enum Verdict: UInt8, Sendable, BitwiseCopyable, Equatable {
+        /// There was no step yet.
+        case unproven
+        case proven
+        /// It moves the other way.
+        case reversed
+        /// It does not move at all.
+        case frozen
+        /// It moves, but not with the units.
+        case astray
+
+        /// It shows something else than the site's power, in every case but the first two.
+        public var isWrong: Bool {
+            switch self {
+            case .unproven, .proven: false
+            case .reversed, .frozen, .astray: true
+            }
+        }
+
+        public var name: StaticString {
+            switch self {
+            case .unproven: "unproven"
+            case .proven: "good"
+            case .reversed: "reversed"
+            case .frozen: "frozen"
+            case .astray: "astray"
+            }
+        }
+    }
+
+    private struct Point: Sendable, BitwiseCopyable {
+        var meter: Watts
+        var own: Watts
+        /// What was asked of the units; `nil` = not told.
+        var asked: Watts?
+        /// What everything else at the site draws.
+        var others: Watts { own - meter }
+    }
+
+    /// A smaller change of the units' power proves nothing.
+    private let step: Watts
+    /// From the step to the verdict: the meter's own way to its register.
+    private let settling: Duration
+    public private(set) var verdict = Verdict.unproven
+    private var reference: Point?
+    /// When the reference was taken, until the units' power has rested there for the meter's own way to its
+    /// register: what both show in between are different moments, and no step begins there.
+    private var unsettledSince: MonotonicTime?
+    private var steppedAt: MonotonicTime?
+    /// When the meter last showed something new, and when the units' power last stood where the step began.
+    private var movedAt: MonotonicTime?
+    private var restedAt: MonotonicTime?
+    private var last: Watts?
+    private var resting: (meter: Watts, at: MonotonicTime)?
+    /// Steps in a row that the meter has not shown, whoever was to blame.
+    private var odd = 0
+    private var oddSign = 0.0
+    /// What the others drew when the meter was last seen right.
+    private var trusted: Watts = .zero
+
+    /// - Parameters:
+    ///   - rated: of all units; a twentieth of it is a step, and no less than 1 kW.
+    ///   - settling: from a change of power to the meter's reading of it.
+    public init(rated: Watts, settling: Duration) {
+        step = max(rated * 0.05, Watts(1_000))
+        self.settling = settling
+    }
+
+    /// Other units than before are counted. One that joins or leaves without power changes nothing; else the
+    /// next step begins anew.
+    public mutating func regroup(own: Watts) {
+        guard steppedAt == nil, let reference, (own - reference.own).magnitude < step * 0.25 else {
+            return restart()
+        }
+    }
+
+    private mutating func restart() {
+        reference = nil
+        steppedAt = nil
+    }
+
+    /// Looks at both once; `nil` = not fresh.
+    ///
+    /// - Parameters:
+    ///   - asked: of the same units; a change of their power that nobody has asked for is no test of the
+    ///     meter, since their own reading may be what is wrong.
+    ///   - loadMax: the most that everything else may draw or give; zero = nobody has said.
+    public mutating func look(
+        meter: Watts?, own: Watts?, asked: Watts? = nil, loadMax: Watts, at now: MonotonicTime
+    ) {
+        guard let meter, let own else { return restart() }
+        let point = Point(meter: meter, own: own, asked: asked)
+        if meter != last { movedAt = now }
+        last = meter
+        guard let reference else { return begin(point, now) }
+        let change = own - reference.own
+        if let begun = unsettledSince {
+            if change.magnitude >= step * 0.25 { return begin(point, now) }
+            if now - begun >= settling {
+                unsettledSince = nil
+                if odd == 0 { trusted = point.others }
+            }
+        }
+        if change.magnitude < step * 0.25 {
+            restedAt = now
+            followLoad(meter, now)
+        }
+        guard let since = steppedAt else {
+            if change.magnitude >= step { steppedAt = now }
+            return
+        }
+        guard now - since >= settling else { return }
+        if change.magnitude >= step, isAsked(change, from: reference.asked, to: asked) {
+            judge(change, meter - reference.meter, loadMax)
+            if verdict == .proven && odd == 0 { trusted = point.others }
+        }
+        begin(point, now)
+    }
+
+    private func isAsked(_ change: Watts, from before: Watts?, to now: Watts?) -> Bool {
+        guard let before, let now else { return true }
+        return (now - before) / change > 0.4
+    }
+
+    private mutating func begin(_ point: Point, _ now: MonotonicTime) {
+        reference = point
+        unsettledSince = now
+        steppedAt = nil
+    }
+
+    /// While the units rest the meter moves by the load alone: the next step is measured from there. What it
+    /// shows
+    /// now may be the step already, which the units' own reading does not have yet: the sample before counts.
+    private mutating func followLoad(_ meter: Watts, _ now: MonotonicTime) {
+        guard let resting, now - resting.at < settling * 2 else { return resting = (meter, now) }
+        guard now - resting.at >= settling else { return }
+        reference?.meter = resting.meter
+        if odd == 0, let reference { trusted = reference.others }
+        self.resting = (meter, now)
+    }
+
+    private mutating func judge(_ own: Watts, _ meter: Watts, _ loadMax: Watts) {
+        let ratio = meter / own
+        if ratio > 0.4 && ratio < 2.5 {
+            odd = 0
+            verdict = .proven
+            return
+        }
+        let sign = ratio < -0.4 ? -1.0 : 0
+        odd = sign == oddSign ? odd + 1 : 1
+        oddSign = sign
+        // What everything else may do at the most cannot have hidden a step of that size.
+        let isCertain = sign < 0 && own.magnitude * 1.4 > loadMax * 2
+        if sign < 0 && (isCertain || odd >= 2) { verdict = .reversed }
+        if sign == 0 {
+            if !hasMoved { verdict = .frozen } else if odd >= 3 { verdict = .astray }
+        }
+    }
+
+    /// The meter has shown something new since the step began.
+    private var hasMoved: Bool {
+        guard let movedAt else { return false }
+        return restedAt.map { movedAt > $0 } ?? true
+    }
+
+    /// What everything else at the site draws, at the least and at the most, as far as the meter is to be
+    /// believed.
+    public func others(meter: Watts?, own: Watts?, loadMax: Watts) -> (least: Watts, most: Watts) {
+        guard let meter, let own, !verdict.isWrong else { return (-loadMax, loadMax) }
+        let seen = own - meter
+        if verdict == .unproven { return (min(seen, -loadMax), max(seen, loadMax)) }
+        if steppedAt != nil || unsettledSince != nil || odd > 0 {
+            return (min(seen, trusted), max(seen, trusted))
+        }
+        return (seen, seen)
+    }
+}

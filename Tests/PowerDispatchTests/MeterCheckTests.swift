@@ -1,0 +1,109 @@
+import PowerDispatch
+import Quantities
+import Testing
+
+/// What a step of the units' own power says of the meter. The plant here is a sum; the meter lies about it.
+@Suite struct MeterCheckTests {
+    struct Bench {
+        var check = MeterCheck(rated: .kilowatts(200), settling: .milliseconds(1_300))
+        var now = MonotonicTime(nanoseconds: 100_000_000_000)
+        var loadMax = Watts.zero
+        /// What the meter makes of the power at the point of connection, in kW.
+        var meter: (Double) -> Double? = { $0 }
+        var own = 0.0
+        /// What everything else draws.
+        var load = 0.0
+
+        mutating func run(to target: Double? = nil, rate: Double = 1_000, for seconds: Double) {
+            for _ in 0..<Int(seconds * 50) {
+                if let target { own += Swift.min(Swift.max(target - own, -rate / 50), rate / 50) }
+                now = now + .milliseconds(20)
+                check.look(
+                    meter: meter(own - load).map { .kilowatts($0) }, own: .kilowatts(own), loadMax: loadMax,
+                    at: now)
+            }
+        }
+
+        var others: (Double, Double) {
+            let others = check.others(
+                meter: meter(own - load).map { .kilowatts($0) }, own: .kilowatts(own), loadMax: loadMax)
+            return (others.least.kilowatts, others.most.kilowatts)
+        }
+    }
+
+    // swift-format-ignore
+    static let rows: [(
+        meter: @Sendable (Double) -> Double?, to: Double, load: Double, then: MeterCheck.Verdict, why: Comment
+    )] = [
+        ({ $0 },        50,   0, .proven,   "it follows"),
+        ({ $0 },       -50,   0, .proven,   "charging too"),
+        ({ $0 },        50,  80, .proven,   "whatever else draws"),
+        ({ $0 * 0.97 }, 50,   0, .proven,   "a class is no fault"),
+        ({ -$0 },       50,   0, .reversed, "the current transformers are the wrong way round"),
+        ({ -$0 },      -50,   0, .reversed, "charging too"),
+        ({ -$0 },       50,  80, .reversed, "beside a load"),
+        ({ _ in 7 },    50,   0, .frozen,   "it shows the same for ever"),
+        ({ $0 },         9,   0, .unproven, "a twentieth of 200 kW is a step, and 9 kW are none"),
+        ({ $0 },        11,   0, .proven,   "11 kW are one"),
+        ({ _ in nil },  50,   0, .unproven, "nobody reads it"),
+    ]
+
+    @Test(arguments: rows) func `a step of the units' own power proves the meter, or names what it does`(
+        row: (
+            meter: @Sendable (Double) -> Double?, to: Double, load: Double, then: MeterCheck.Verdict,
+            why: Comment
+        )
+    ) {
+        var bench = Bench()
+        (bench.meter, bench.load) = (row.meter, row.load)
+        bench.run(for: 5)
+        #expect(bench.check.verdict == .unproven, "nothing has moved")
+        bench.run(to: row.to, for: 2)
+        #expect(bench.check.verdict == row.then, row.why)
+    }
+
+    @Test func `it is trusted to widen only once it is proven, and not between a step and its verdict`() {
+        var bench = Bench()
+        (bench.load, bench.loadMax) = (60, .kilowatts(20))
+        bench.run(for: 2)
+        #expect(bench.others == (-20, 60), "unproven: the worse of what it says and of what may be")
+        bench.run(to: 50, for: 3)
+        #expect(bench.others == (60, 60))
+        bench.meter = { _ in -10 }
+        bench.run(to: 58, for: 3)
+        #expect(abs(bench.others.0 - 68) < 1e-6, "8 kW are no step, and all that is believed too much")
+        bench.run(to: 100, for: 0.5)
+        #expect(abs(bench.others.0 - 60) < 10.1, "what it said before the step")
+        bench.run(for: 2)
+        #expect(bench.check.verdict == .frozen && bench.others == (-20, 20))
+        bench.meter = { $0 }
+        bench.run(for: 2)
+        bench.run(to: 20, for: 3)
+        #expect(bench.check.verdict == .proven && bench.others == (60, 60), "a step that it shows heals it")
+    }
+
+    @Test func `a load that steps against the units is not taken for a meter that is reversed`() {
+        var bench = Bench()
+        bench.loadMax = .kilowatts(100)
+        bench.run(for: 2)
+        bench.run(to: 50, for: 3)
+        bench.load = 60
+        bench.run(to: 80, for: 3)
+        #expect(bench.check.verdict == .proven, "30 up and 60 down: a load of 100 may do that")
+        bench.run(to: 20, for: 3)
+        #expect(bench.check.verdict == .proven)
+    }
+
+    @Test func `one that moves as it likes is astray after three steps`() {
+        var bench = Bench()
+        var noise = 0.0
+        bench.meter = { _ in noise }
+        for (index, target) in [50.0, 0, 50, 0].enumerated() {
+            noise = Double(index % 2) * 0.3 + Double(index) * 0.01
+            bench.run(to: target, for: 1)
+            noise += 0.1
+            bench.run(for: 2)
+        }
+        #expect(bench.check.verdict == .astray)
+    }
+}
