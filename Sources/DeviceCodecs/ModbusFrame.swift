@@ -69,6 +69,15 @@ public enum ModbusRequest: Sendable, Equatable, BitwiseCopyable {
         }
     }
 
+    /// Whether an answer to one could be taken for an answer to the other, where answers have no number
+    /// (RTU).
+    public func sharesAnswers(with other: ModbusRequest) -> Bool {
+        guard function == other.function else { return false }
+        if isRead { return answerLength == other.answerLength }
+        // Functions 5 and 6 may give back what the device made of the value.
+        return address == other.address && (function == 5 || function == 6 || operand == other.operand)
+    }
+
     /// The third and fourth byte behind the function code.
     fileprivate var operand: UInt16 {
         switch self {
@@ -81,7 +90,8 @@ public enum ModbusRequest: Sendable, Equatable, BitwiseCopyable {
         }
     }
 
-    fileprivate var isRead: Bool { function <= 4 }
+    /// Whether it reads.
+    public var isRead: Bool { function <= 4 }
 }
 
 /// How a Modbus frame is wrapped.

@@ -75,8 +75,11 @@ public struct PylontechLowVoltage: Sendable {
         public static let forcedChargeFirst = Requests(rawValue: 1 << 5)
     }
 
-    /// Everything received so far, each with the time its frame came.
+    /// Everything received so far, each with the time its frame came; of what two senders say the strictest.
     public private(set) var image = BatteryImage()
+    /// The same as it was said last.
+    private var said = BatteryImage()
+    private var others: SecondSender?
     /// Of frame 0x356; a pack's own sensor, which need not be its hottest cell.
     public private(set) var packTemperature: Reading<Celsius> = .neverSeen
     public private(set) var requests: Reading<Requests> = .neverSeen
@@ -90,7 +93,11 @@ public struct PylontechLowVoltage: Sendable {
     private var maker = CANFrame(0)
     private var chargeVoltageLimit: Volts?
 
-    public init(dialect: Dialect = Dialect()) { self.dialect = dialect }
+    /// - Parameter period: of its messages; with it a second sender of them is found.
+    public init(dialect: Dialect = Dialect(), period: Duration? = nil) {
+        self.dialect = dialect
+        others = period.map { SecondSender(period: $0) }
+    }
 
     /// Chemistry, version and capacity as the sender put them; makers disagree on their meaning, so for
     /// display only.
@@ -120,6 +127,20 @@ public struct PylontechLowVoltage: Sendable {
     }
 
     public mutating func accept(_ frame: CANFrame, at time: MonotonicTime) -> Outcome {
+        let outcome = decode(frame, at: time)
+        guard var others else {
+            image = said
+            return outcome
+        }
+        self.others = nil
+        if outcome == .used { others.note(frame, at: time) }
+        others.keep(said, at: time)
+        image = others.strictest(said, at: time)
+        self.others = others
+        return outcome
+    }
+
+    private mutating func decode(_ frame: CANFrame, at time: MonotonicTime) -> Outcome {
         switch frame.kind {
         case .remote: return .ignored(.remote)
         case .error: return .ignored(.errorFrame)
@@ -158,14 +179,14 @@ extension PylontechLowVoltage {
             (high, low) = (.wrong(.contradictory), .wrong(.contradictory))
         }
         if case .value(let limit) = high { chargeVoltageLimit = limit }
-        tally.store(high, in: &image.chargeVoltageLimit)
-        tally.store(low, in: &image.dischargeVoltageLimit)
+        tally.store(high, in: &said.chargeVoltageLimit)
+        tally.store(low, in: &said.dischargeVoltageLimit)
         // A negative charge limit has no documented meaning; forbidding to charge is the safe one.
         tally.store(
-            Self.currentLimit(frame.word(2)) { raw in raw < 0 ? nil : raw }, in: &image.chargeCurrentLimit)
+            Self.currentLimit(frame.word(2)) { raw in raw < 0 ? nil : raw }, in: &said.chargeCurrentLimit)
         // Senders differ in the sign of the discharge limit, never in its magnitude.
         tally.store(
-            Self.currentLimit(frame.word(4)) { raw in raw < 0 ? -raw : raw }, in: &image.dischargeCurrentLimit
+            Self.currentLimit(frame.word(4)) { raw in raw < 0 ? -raw : raw }, in: &said.dischargeCurrentLimit
         )
         return tally.outcome
     }
@@ -187,8 +208,8 @@ extension PylontechLowVoltage {
             let precise = Fraction(Double(fine) / 10_000)
             if (precise - coarse).magnitude <= Fraction(0.010_000_1) { charge = .value(precise) }
         }
-        tally.store(charge, in: &image.stateOfCharge)
-        tally.store(FieldValue(frame.word(2), Self.percent), in: &image.stateOfHealth)
+        tally.store(charge, in: &said.stateOfCharge)
+        tally.store(FieldValue(frame.word(2), Self.percent), in: &said.stateOfHealth)
         return tally.outcome
     }
 
@@ -205,11 +226,11 @@ extension PylontechLowVoltage {
     /// 0x356.
     private mutating func acceptMeasurements(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
         var tally = FieldTally(time: time)
-        tally.store(FieldValue(frame.word(0), packVoltage), in: &image.packVoltage)
+        tally.store(FieldValue(frame.word(0), packVoltage), in: &said.packVoltage)
         tally.store(
             FieldValue(frame.word(2)) { raw in
                 raw == 0x8000 ? .notImplemented : .value(Amperes(Double(-Int(Int16(bitPattern: raw))) / 10))
-            }, in: &image.packCurrent)
+            }, in: &said.packCurrent)
         tally.store(
             FieldValue(frame.word(4)) { raw in
                 if raw == 0x8000 { return .notImplemented }
@@ -242,15 +263,15 @@ extension PylontechLowVoltage {
         if case .value(let bottom) = low, case .value(let top) = high, bottom > top {
             (low, high) = (.wrong(.contradictory), .wrong(.contradictory))
         }
-        tally.store(low, in: &image.cellVoltageMin)
-        tally.store(high, in: &image.cellVoltageMax)
+        tally.store(low, in: &said.cellVoltageMin)
+        tally.store(high, in: &said.cellVoltageMax)
         var cold = FieldValue<Celsius>(frame.word(4), Self.cellTemperature)
         var hot = FieldValue<Celsius>(frame.word(6), Self.cellTemperature)
         if case .value(let bottom) = cold, case .value(let top) = hot, bottom > top {
             (cold, hot) = (.wrong(.contradictory), .wrong(.contradictory))
         }
-        tally.store(cold, in: &image.cellTemperatureMin)
-        tally.store(hot, in: &image.cellTemperatureMax)
+        tally.store(cold, in: &said.cellTemperatureMin)
+        tally.store(hot, in: &said.cellTemperatureMax)
         return tally.outcome
     }
 
@@ -281,10 +302,10 @@ extension PylontechLowVoltage {
     private mutating func acceptProtection(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
         guard let severe = frame.word(0) else { return .rejected(.tooShort) }
         alarms.acceptBits(BatteryAlarms(protectionBits: severe), at: time)
-        image.alarms = alarms.reading(dialect.alarmPairs)
+        said.alarms = alarms.reading(dialect.alarmPairs)
         if let warning = frame.word(2) {
             warnings.acceptBits(BatteryAlarms(protectionBits: warning), at: time)
-            image.warnings = warnings.reading(dialect.alarmPairs)
+            said.warnings = warnings.reading(dialect.alarmPairs)
         }
         if let modules = frame.byte(4) { moduleCount = modules }
         return .used
@@ -294,10 +315,10 @@ extension PylontechLowVoltage {
     private mutating func acceptAlarmPairs(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
         guard let severe = frame.doubleWord(0) else { return .rejected(.tooShort) }
         alarms.acceptPairs(severe, dialect.alarmPairs, at: time)
-        image.alarms = alarms.reading(dialect.alarmPairs)
+        said.alarms = alarms.reading(dialect.alarmPairs)
         if let warning = frame.doubleWord(4) {
             warnings.acceptPairs(warning, dialect.alarmPairs, at: time)
-            image.warnings = warnings.reading(dialect.alarmPairs)
+            said.warnings = warnings.reading(dialect.alarmPairs)
         }
         return .used
     }
@@ -308,7 +329,7 @@ extension PylontechLowVoltage {
         var permissions: BatteryPermissions = []
         if bits & 0x80 != 0 { permissions.insert(.charge) }
         if bits & 0x40 != 0 { permissions.insert(.discharge) }
-        image.permissions = .good(permissions, at: time)
+        said.permissions = .good(permissions, at: time)
         requests = .good(Requests(rawValue: bits & 0x38), at: time)
         return .used
     }

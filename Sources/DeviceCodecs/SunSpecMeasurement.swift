@@ -49,6 +49,7 @@ public enum SunSpecMeasurement: UInt8, Sendable, BitwiseCopyable, CaseIterable {
         }
         image.frequency = block.frequency(points.frequency, at: time)
         image.dcVoltage = block.reading(points.dcVoltage, at: time) { Volts(bounded: $0, in: 0...10_000) }
+        image.acVoltage = block.reading(points.voltage, at: time) { Volts(bounded: $0, in: 0...1e6) }
         image.state = state(block, at: time)
         image.events =
             points.events.flatMap(block.bits).map { .good($0, at: time) }

@@ -100,8 +100,23 @@ struct ModbusControlState {
     /// The value that stands in the device as far as we know; `nil` before the block was written and enabled.
     var written: Int32?
     var writtenAt = MonotonicTime(nanoseconds: 0)
-    /// After a refused write.
-    var notBefore = MonotonicTime(nanoseconds: 0)
+    /// What was refused last, and when.
+    var refused: (value: Int32, at: MonotonicTime)?
+    /// When the power of ten was last seen to be the one that our numbers are made with.
+    var scaleSeenAt = MonotonicTime(nanoseconds: 0)
+}
+
+/// A request that has not been answered, and may still be.
+struct ModbusLate {
+    let request: ModbusRequest
+    /// TCP: its number.
+    let transaction: UInt16
+    /// First.
+    let asked: MonotonicTime
+    /// No answer comes later.
+    let until: MonotonicTime
+    /// It was repeated, and one of the two answers has come.
+    var isHalf = false
 }
 
 /// What we have told a device about reactive power.
@@ -163,6 +178,11 @@ final class ModbusDevice {
     let status: ModbusDeviceStatus
     /// Its last request.
     var askedAt = MonotonicTime(nanoseconds: 0)
+    var late: ModbusLate?
+    /// TCP: since when a repeated request has not been answered; `nil` where nothing is owed.
+    var unansweredSince: MonotonicTime?
+    /// What the last scale check took.
+    var scaleCheckTime = Duration.milliseconds(5)
     /// Kinds of bad answers that were reported, by `ModbusMismatch`; each once until the device is back.
     var toldMismatches: UInt16 = 0
     /// Earliest next report of a kind that can repeat.
@@ -350,17 +370,13 @@ final class ModbusDevice {
 }
 
 extension ModbusTimetable {
-    /// - Parameters:
-    ///   - limit: longest wait for an answer.
-    ///   - isLearning: whether the device is waited for as it has answered before.
+    /// - Parameter limit: longest wait for an answer.
     init(
         _ settings: ModbusDeviceSettings, _ role: ModbusDevice.Role, hasDriver: Bool = false,
         grid: ModbusGrid = ModbusGrid(epoch: MonotonicTime(nanoseconds: 0), period: .milliseconds(20)),
-        index: Int = 0, deviceCount: Int = 1, limit: Duration = .seconds(1), leastGap: Duration = .zero,
-        isLearning: Bool = false
+        index: Int = 0, deviceCount: Int = 1, limit: Duration = .seconds(1), leastGap: Duration = .zero
     ) {
-        let pace = ModbusPace(
-            limit: min(settings.timeout ?? limit, limit), leastGap: leastGap, isLearning: isLearning)
+        let pace = ModbusPace(limit: min(settings.timeout ?? limit, limit), leastGap: leastGap)
         let first: [ModbusTask] =
             switch role {
             // A module needs no scan, and neither does a device with a driver file.

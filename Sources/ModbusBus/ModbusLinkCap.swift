@@ -16,7 +16,7 @@ struct ModbusCapState {
 
 /// The device's own limit (SunSpec 123), one transaction at a time so that setpoints do not wait; then looked
 /// after.
-extension ModbusLinkOwner {
+extension ModbusConversation {
     private static let patience = Duration.seconds(60)
     private static let interval = Duration.seconds(10)
 
@@ -24,31 +24,43 @@ extension ModbusLinkOwner {
         guard device.outputCap != nil else { return }
         guard device.plan?.immediate != nil else { return capFailed(device, .capUnsupported) }
         device.cap.step = device.plan?.settings == nil ? .look : .reference
-        device.setDue(.cap, MonotonicTime.now())
+        device.setDue(.cap, now)
     }
 
     func stepCap(_ device: ModbusDevice) {
         device.setDue(.cap, nil)
-        guard let limit = device.outputCap, let plan = device.plan, let place = plan.immediate else { return }
+        guard device.outputCap != nil, let plan = device.plan, let place = plan.immediate else { return }
         switch device.cap.step {
-        case .reference: readReference(device, plan.settings)
-        case .look: look(device, place, limit)
+        case .reference:
+            guard let settings = plan.settings else { return next(device, .look) }
+            read(device, settings, SunSpecSettings.registerCount, .capReference)
+        case .look:
+            guard device.cap.reference ?? device.rating != nil else {
+                return next(device, .look, after: .seconds(1))
+            }
+            read(device, place, SunSpecOutputCap.registerCount, .capLook)
         case .disable:
             registers[0] = 0
-            guard write(device, place, SunSpecOutputCap.enableOffset, 1) else { return }
-            next(device, .write)
+            write(device, place.start &+ UInt16(SunSpecOutputCap.enableOffset), count: 1, .capDisable)
         case .write:
             guard let cap = device.cap.cap else { return next(device, .look) }
             let count = SunSpecOutputCap.longestWrite
             cap.activation(into: UnsafeMutableBufferPointer(rebasing: registers[0..<count]))
-            guard write(device, place, SunSpecOutputCap.limitOffset, count) else { return }
-            next(device, .look)
+            write(device, place.start &+ UInt16(SunSpecOutputCap.limitOffset), count: count, .capWrite)
         }
+    }
+
+    func capDisabled(_ device: ModbusDevice, _ error: ModbusError?) {
+        if isWritten(device, error) { next(device, .write) }
+    }
+
+    func capWritten(_ device: ModbusDevice, _ error: ModbusError?) {
+        if isWritten(device, error) { next(device, .look) }
     }
 
     private func next(_ device: ModbusDevice, _ step: ModbusCapState.Step, after time: Duration = .zero) {
         device.cap.step = step
-        device.setDue(.cap, MonotonicTime.now() + time)
+        device.setDue(.cap, now + time)
     }
 
     /// The device refuses or bends it: it is not asked more often.
@@ -58,9 +70,9 @@ extension ModbusLinkOwner {
         if device.plan?.immediate != nil { next(device, .look, after: Self.patience) }
     }
 
-    private func readReference(_ device: ModbusDevice, _ place: SunSpecModelPlace?) {
-        guard let place else { return next(device, .look) }
-        guard let (block, _) = readModel(device, place, SunSpecSettings.registerCount) else {
+    func capReferenceRead(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard let place = device.plan?.settings else { return }
+        guard let block = block(device, place, error) else {
             if device.plan != nil { next(device, .reference, after: .seconds(1)) }
             return
         }
@@ -68,13 +80,14 @@ extension ModbusLinkOwner {
         next(device, .look)
     }
 
-    private func look(_ device: ModbusDevice, _ place: SunSpecModelPlace, _ limit: Watts) {
-        guard let reference = device.cap.reference ?? device.rating else {
-            return next(device, .look, after: .seconds(1))
-        }
-        guard let (block, _) = readModel(device, place, SunSpecOutputCap.registerCount) else {
+    func capSeen(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard let place = device.plan?.immediate, let limit = device.outputCap else { return }
+        guard let block = block(device, place, error) else {
             if device.plan != nil { next(device, .look, after: .seconds(1)) }
             return
+        }
+        guard let reference = device.cap.reference ?? device.rating else {
+            return next(device, .look, after: .seconds(1))
         }
         // Unusable points: the device says so itself, and so do we.
         guard let cap = try? SunSpecOutputCap(limit, of: reference, in: block) else {
@@ -99,21 +112,13 @@ extension ModbusLinkOwner {
         next(device, SunSpecOutputCap.isEnabled(block) ? .disable : .write)
     }
 
-    private func write(
-        _ device: ModbusDevice, _ place: SunSpecModelPlace, _ offset: Int, _ count: Int
-    ) -> Bool {
-        let address = place.start &+ UInt16(offset)
-        let values = UnsafeBufferPointer(rebasing: registers[0..<count])
-        let result = transact(device) { client throws(ModbusError) in
-            try client.write(unit: device.settings.unitID, address: address, values)
-        }
-        switch result {
-        case .success: return true
-        case .failure(.exception(let code)):
-            capFailed(device, .capRefused(code: code, address: address))
-        case .failure:
+    private func isWritten(_ device: ModbusDevice, _ error: ModbusError?) -> Bool {
+        guard let error else { return true }
+        if case .exception(let code) = error {
+            capFailed(device, .capRefused(code: code, address: exchangedAddress))
+        } else if device.control != nil {
             // Unless the device was forgotten with its session: then it is prepared anew.
-            if device.control != nil { next(device, .look, after: .seconds(1)) }
+            next(device, .look, after: .seconds(1))
         }
         return false
     }

@@ -4,59 +4,72 @@ import Plant
 import Quantities
 
 /// Setpoints: what is written, and when.
-extension ModbusLinkOwner {
+extension ModbusConversation {
+    private static let refusalPause = Duration.milliseconds(250)
+    private static let zeroPause = Duration.milliseconds(40)
+    /// No scale check comes sooner after another.
+    private static let scaleInterval = Duration.milliseconds(100)
+
     /// What the device is to do now: a setpoint, or coils.
-    func serve(_ device: ModbusDevice, tick: MonotonicTime) {
+    func serve(_ device: ModbusDevice) {
         switch device.role {
-        case .inverter: serveSetpoint(device, tick: tick)
-        case .module(let map): serveCoils(device, map, tick: tick)
+        case .inverter: serveSetpoint(device)
+        case .module(let map): serveCoils(device, map)
         case .meter: break
         }
     }
 
     /// Writes the device's setpoint where it changed, expired, or is to be refreshed.
-    private func serveSetpoint(_ device: ModbusDevice, tick: MonotonicTime) {
-        let now = MonotonicTime.now()
-        guard let control = device.control, now >= control.notBefore, now >= device.notBefore else { return }
+    private func serveSetpoint(_ device: ModbusDevice) {
+        guard let control = device.control, now >= device.notBefore else { return }
+        // Each write would start its own timer anew.
+        if device.actuation.restsInverter(at: now) { return device.forgetWritten() }
         let wanted = encode(device.setpoint(at: now), control, device)
+        guard isTakenNow(wanted, control) else { return }
         switch device.silence.order(isSame: control.written == wanted, writtenAt: control.writtenAt) {
         case .silent: return
         case .over: device.control?.written = nil
         case .none: break
         }
-        defer { beatHeart(device) }
-        guard let written = device.control?.written else {
-            activate(device, control, wanted, tick)
-            return
-        }
-        guard isWriteDue(device, control, written: written, wanted: wanted, at: now) else { return }
-        guard wanted != encode(.zero, control, device), !isRefreshDue(control, at: now) else {
-            return writeSetpoint(device, control, wanted, tick)
+        if device.heartbeat != nil { owesHeartbeat = devices.firstIndex { $0 === device } }
+        guard let written = device.control?.written else { return activate(device, control, wanted) }
+        guard isWriteDue(device, control, written: written, wanted: wanted) else { return }
+        guard wanted != encode(.zero, control, device), !isRefreshDue(control) else {
+            return writeSetpoint(device, control, wanted)
         }
         guard !owesReading else {
             holdsWrite = true
             return
         }
-        owesReading = isBehind(at: now)
-        writeSetpoint(device, control, wanted, tick)
+        owesReading = isBehind
+        writeSetpoint(device, control, wanted)
+    }
+
+    /// A device that refused a write gets a moment before it is asked again, but less power than it refused
+    /// is told at once, and zero is repeated soon.
+    private func isTakenNow(_ wanted: Int32, _ control: ModbusControlState) -> Bool {
+        guard let (value, time) = control.refused else { return true }
+        let (new, old) = (control.encoding.decode(wanted), control.encoding.decode(value))
+        if new.magnitude < old.magnitude { return true }
+        return now - time >= (new == .zero ? Self.zeroPause : Self.refusalPause)
     }
 
     /// Whether a value that a cycle waited for has not been read yet.
-    private func isBehind(at now: MonotonicTime) -> Bool {
+    private var isBehind: Bool {
         devices.contains { other in
             guard other.timetable.isTrusted, let value = other.timetable.nextValue else { return false }
             return max(value.due, other.notBefore) < now
         }
     }
 
-    private func isRefreshDue(_ control: ModbusControlState, at now: MonotonicTime) -> Bool {
+    private func isRefreshDue(_ control: ModbusControlState) -> Bool {
         now - control.writtenAt >= .seconds(control.encoding.reversionSeconds) / 3
     }
 
     /// Zero, once, for a device that we drive.
     func writeZero(_ device: ModbusDevice) {
         guard let control = device.control else { return }
-        writeSetpoint(device, control, encode(.zero, control, device), MonotonicTime.now())
+        writeSetpoint(device, control, encode(.zero, control, device))
     }
 
     private func encode(_ power: Watts, _ control: ModbusControlState, _ device: ModbusDevice) -> Int32 {
@@ -70,10 +83,9 @@ extension ModbusLinkOwner {
     }
 
     private func isWriteDue(
-        _ device: ModbusDevice, _ control: ModbusControlState, written: Int32, wanted: Int32,
-        at now: MonotonicTime
+        _ device: ModbusDevice, _ control: ModbusControlState, written: Int32, wanted: Int32
     ) -> Bool {
-        if isRefreshDue(control, at: now) { return true }
+        if isRefreshDue(control) { return true }
         if wanted == written { return false }
         // Less power, or the other direction, is written at once; only a rise may be too small for a write.
         let (new, old) = (control.encoding.decode(wanted), control.encoding.decode(written))
@@ -83,21 +95,57 @@ extension ModbusLinkOwner {
         return change > rating * 0.0005
     }
 
-    /// The whole block, then the enable: from here on the device's own timer stands behind us.
-    private func activate(
-        _ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32, _ tick: MonotonicTime
-    ) {
-        if case .register(let register) = control.encoding, !takeOver(device, register) { return }
+    /// What must stand first, the whole block, then the enable: from here on the device's own timer stands
+    /// behind us.
+    private func activate(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
+        if case .register(let register) = control.encoding, !register.takeover.isEmpty {
+            return takeOver(device, register, 0, wanted)
+        }
+        writeBlock(device, control, wanted)
+    }
+
+    private func writeBlock(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
         let block = UnsafeMutableBufferPointer(rebasing: registers[0..<10])
         let (offset, count) = control.encoding.activation(wanted, into: block)
-        guard write(device, control, offset, count: count) else { return }
-        if let enable = control.encoding.enable {
-            registers[0] = enable.value
-            guard write(device, control, enable.offset, count: 1) else { return }
-        }
-        acknowledged(device, wanted, tick)
-        device.setDue(.readBack, MonotonicTime.now() + .seconds(1))
-        report(device.settings.unitID, .controlTaken(zeroWrite(device, control)))
+        write(device, control.place.start &+ UInt16(offset), count: count, .activation(wanted))
+    }
+
+    /// The registers that must stand before the first setpoint, one after the other.
+    private func takeOver(
+        _ device: ModbusDevice, _ control: RegisterPowerControl, _ index: Int, _ wanted: Int32
+    ) {
+        let (register, bits) = control.takeover[index]
+        (registers[0], registers[1]) = register.words(bits)
+        write(device, register.address, count: register.type.size, .takeOver(index, wanted))
+    }
+
+    func tookOver(_ device: ModbusDevice, _ index: Int, _ wanted: Int32, _ error: ModbusError?) {
+        guard let control = device.control, case .register(let register) = control.encoding,
+            isTaken(device, wanted, error)
+        else { return }
+        if index + 1 < register.takeover.count { return takeOver(device, register, index + 1, wanted) }
+        writeBlock(device, control, wanted)
+    }
+
+    func activated(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) {
+        guard let control = device.control, isTaken(device, wanted, error) else { return }
+        guard let enable = control.encoding.enable else { return taken(device, control, wanted) }
+        registers[0] = enable.value
+        write(device, control.place.start &+ UInt16(enable.offset), count: 1, .enable(wanted))
+    }
+
+    func enabled(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) {
+        guard let control = device.control, isTaken(device, wanted, error) else { return }
+        taken(device, control, wanted)
+    }
+
+    private func taken(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
+        acknowledged(device, wanted)
+        device.setDue(.readBack, now + .seconds(1))
+        let zero = zeroWrite(device, control)
+        device.status.note(zero)
+        report(device.settings.unitID, .controlTaken(zero))
+        checkScale(device, wanted)
     }
 
     /// What takes the device to zero when we are gone: the value alone, its enable and its timer stand.
@@ -110,24 +158,32 @@ extension ModbusLinkOwner {
             isSingle: count == 1 && device.driver?.map.writesSingly == true)
     }
 
-    private func writeSetpoint(
-        _ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32, _ tick: MonotonicTime
-    ) {
+    private func writeSetpoint(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
         (registers[0], registers[1]) = control.encoding.words(wanted)
         let (offset, count) = (control.encoding.setpointOffset, control.encoding.setpointCount)
-        guard write(device, control, offset, count: count) else { return }
-        acknowledged(device, wanted, tick)
+        write(device, control.place.start &+ UInt16(offset), count: count, .setpoint(wanted))
     }
 
-    private func acknowledged(_ device: ModbusDevice, _ value: Int32, _ tick: MonotonicTime) {
-        let now = MonotonicTime.now()
+    func setpointWritten(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) {
+        guard isTaken(device, wanted, error) else { return }
+        acknowledged(device, wanted)
+        if isAgain, exchange.isSerial, let control = device.control, let model = control.encoding.model {
+            // The acknowledgement may be the first one's.
+            return read(device, control.place, controlCount(of: device, model), .readBack)
+        }
+        checkScale(device, wanted)
+    }
+
+    private func acknowledged(_ device: ModbusDevice, _ value: Int32) {
         device.control?.written = value
         device.control?.writtenAt = now
-        countWrite(since: tick, at: now)
+        countWrite()
+        // Of a repeated write the acknowledgement may be the first one's.
+        if isAgain, exchange.isSerial { device.setDue(.readBack, now) }
     }
 
     /// One more acknowledged write, begun in the slot of `tick`.
-    func countWrite(since tick: MonotonicTime, at now: MonotonicTime) {
+    func countWrite() {
         status.writeCount.add(1, ordering: .relaxed)
         let delay = (now - tick).nanoseconds
         status.writeLatency.record(delay)
@@ -136,38 +192,89 @@ extension ModbusLinkOwner {
         }
     }
 
-    /// Writes the first `count` registers of the buffer at an offset of the control's model.
-    private func write(
-        _ device: ModbusDevice, _ control: ModbusControlState, _ offset: Int, count: Int
-    ) -> Bool {
-        write(device, control.place.start &+ UInt16(offset), count: count)
-    }
-
     /// Writes the first `count` registers of the buffer.
-    func write(_ device: ModbusDevice, _ address: UInt16, count: Int) -> Bool {
-        let values = UnsafeBufferPointer(rebasing: registers[0..<count])
+    func write(_ device: ModbusDevice, _ address: UInt16, count: Int, _ job: ModbusJob) {
         let isSingle = count == 1 && device.driver?.map.writesSingly == true
-        let result = transact(device) { client throws(ModbusError) in
-            if isSingle {
-                try client.writeRegister(unit: device.settings.unitID, address: address, values[0])
-            } else {
-                try client.write(unit: device.settings.unitID, address: address, values)
-            }
+        ask(
+            isSingle
+                ? .writeRegister(at: address, value: registers[0])
+                : .writeRegisters(at: address, count: count), device, job)
+    }
+
+    /// Of the exchange that is over.
+    var exchangedAddress: UInt16 { askedRequest.address }
+
+    /// Whether a write of the setpoint was acknowledged; where it was refused, it is written again as a
+    /// whole.
+    private func isTaken(_ device: ModbusDevice, _ wanted: Int32, _ error: ModbusError?) -> Bool {
+        guard let error else {
+            device.control?.refused = nil
+            return true
         }
-        switch result {
-        case .success: return true
-        case .failure(let error):
-            refused(device, error, address)
-            return false
+        guard case .exception(let code) = error else { return false }
+        device.control?.written = nil
+        device.control?.refused = (wanted, now)
+        reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: exchangedAddress))
+        return false
+    }
+
+    // MARK: Scale
+
+    /// After a write that lets power flow: whether our numbers still mean what they meant. A device whose
+    /// power of ten has changed does what nobody asked for, until this or more power than was asked for shows
+    /// it; on a slow line checks take a tenth of the time at most.
+    private func checkScale(_ device: ModbusDevice, _ wanted: Int32) {
+        guard let control = device.control, control.encoding.decode(wanted) != .zero else { return }
+        let share = device.scaleCheckTime * (10 * devices.count)
+        guard now - control.scaleSeenAt >= max(Self.scaleInterval, share) else { return }
+        askScale(device, control)
+    }
+
+    /// More power than was asked for may be the same number with another power of ten.
+    func checkPower(_ device: ModbusDevice) {
+        guard let control = device.control, let written = control.written, !device.silence.isAsked,
+            let power = device.inverterImage.activePower.fresh(at: answerTime, within: .zero)
+        else { return }
+        let margin = max(Watts(500), (device.rating ?? .zero) * 0.05)
+        guard power.magnitude > control.encoding.decode(written).magnitude + margin,
+            now - control.scaleSeenAt >= Self.scaleInterval
+        else { return }
+        askScale(device, control)
+    }
+
+    private func askScale(_ device: ModbusDevice, _ control: ModbusControlState) {
+        switch control.encoding {
+        case .setpoint:
+            let address = control.place.start &+ UInt16(SunSpecSetpointControl.scaleOffset)
+            ask(.readHoldingRegisters(at: address, count: 1), device, .scaleCheck)
+        case .storage:
+            device.control?.scaleSeenAt = now
+            let count = controlCount(of: device, control.encoding.model ?? .storage)
+            read(device, control.place, count, .readBack)
+        // The file says what its registers mean.
+        case .register: break
         }
     }
 
-    /// The value is written again as a whole, but not at once: a busy device needs a moment.
-    private func refused(_ device: ModbusDevice, _ error: ModbusError, _ address: UInt16) {
-        guard case .exception(let code) = error else { return }
+    func scaleChecked(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard let control = device.control, case .setpoint(let setpoint) = control.encoding, error == nil
+        else { return }
+        device.scaleCheckTime = now - device.askedAt
+        if SunSpecScale(register: answer[0]) == setpoint.scale {
+            device.control?.scaleSeenAt = now
+        } else {
+            scaleChanged(device, control)
+        }
+    }
+
+    /// What we wrote means something else now: zero, which means the same, and then everything is looked at
+    /// anew.
+    private func scaleChanged(_ device: ModbusDevice, _ control: ModbusControlState) {
         device.control?.written = nil
-        device.control?.notBefore = MonotonicTime.now() + .milliseconds(250)
-        reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
+        report(device.settings.unitID, .mapChanged)
+        (registers[0], registers[1]) = control.encoding.words(encode(.zero, control, device))
+        let (offset, count) = (control.encoding.setpointOffset, control.encoding.setpointCount)
+        write(device, control.place.start &+ UInt16(offset), count: count, .zeroBeforeScan)
     }
 
     // MARK: Read-back
@@ -177,14 +284,14 @@ extension ModbusLinkOwner {
         guard let control = device.control, let written = control.written, !device.silence.isAsked
         else { return }
         let isScaled = control.encoding.isScaled(block)
-        if isScaled && control.encoding.isFollowed(block, setpoint: written) { return }
+        if isScaled && control.encoding.isFollowed(block, setpoint: written) {
+            device.control?.scaleSeenAt = now
+            return
+        }
         status.overrideCount.add(1, ordering: .relaxed)
         device.control?.written = nil
-        guard isScaled else {
-            // The power of ten has changed: what we wrote means something else now.
-            device.forget(at: MonotonicTime.now())
-            return report(device.settings.unitID, .mapChanged)
-        }
+        guard isScaled else { return scaleChanged(device, control) }
+        device.control?.scaleSeenAt = now
         let found = control.encoding.found(in: block) ?? 0
         let event = ModbusReport.Event.setpointOverridden(
             expected: control.encoding.decode(written), found: control.encoding.decode(found))

@@ -41,7 +41,7 @@ struct ModbusHeartbeat {
 }
 
 /// Devices without SunSpec: one block of registers at a time, so that a setpoint waits for no more.
-extension ModbusLinkOwner {
+extension ModbusConversation {
     private static let slowInterval = Duration.seconds(10)
     private static let readBackInterval = Duration.seconds(1)
 
@@ -50,13 +50,12 @@ extension ModbusLinkOwner {
         case .scale: begin(device, driver)
         case .measurement: readFast(device, driver)
         case .rating: readSlow(device, driver)
-        case .readBack: compare(device, driver)
+        case .readBack: compare(device)
         case .inputs, .coils, .scan, .dcVoltage, .identity, .reactive, .cap: device.setDue(task, nil)
         }
     }
 
     private func begin(_ device: ModbusDevice, _ driver: ModbusDriver) {
-        let now = MonotonicTime.now()
         device.setDue(.scale, nil)
         device.setDue(.measurement, driver.fast.blocks.isEmpty ? nil : now)
         device.timetable.setParts(.measurement, driver.fast.blocks.count)
@@ -79,88 +78,121 @@ extension ModbusLinkOwner {
 
     private func notDriven(_ device: ModbusDevice, _ event: ModbusReport.Event) {
         report(device.settings.unitID, event)
-        device.publishNotImplemented(at: MonotonicTime.now())
-        device.forget(at: MonotonicTime.now() + .seconds(60))
+        device.publishNotImplemented(at: now)
+        device.forget(at: now + .seconds(60))
     }
 
     // MARK: Reading
 
     private func readFast(_ device: ModbusDevice, _ driver: ModbusDriver) {
-        let block = driver.fast.blocks[driver.fastCursor]
-        let isLast = driver.fastCursor + 1 == driver.fast.blocks.count
-        device.driver?.fastCursor = isLast ? 0 : driver.fastCursor + 1
+        let index = driver.fastCursor
+        let isLast = index + 1 == driver.fast.blocks.count
+        device.driver?.fastCursor = isLast ? 0 : index + 1
         device.timetable.setParts(
-            .measurement, isLast ? driver.fast.blocks.count : driver.fast.blocks.count - driver.fastCursor - 1
-        )
+            .measurement, isLast ? driver.fast.blocks.count : driver.fast.blocks.count - index - 1)
         // The blocks of one round follow each other; the round keeps its own time.
-        if isLast { device.repeatTask(.measurement, every: device.settings.poll, at: MonotonicTime.now()) }
-        if take(block, device, driver), isLast { device.publish() }
+        if isLast { device.repeatTask(.measurement, every: device.settings.poll, at: now) }
+        read(driver.fast.blocks[index], device, .fast(index))
     }
 
     private func readSlow(_ device: ModbusDevice, _ driver: ModbusDriver) {
-        let block = driver.slow.blocks[driver.slowCursor]
-        let isLast = driver.slowCursor + 1 == driver.slow.blocks.count
-        device.driver?.slowCursor = isLast ? 0 : driver.slowCursor + 1
-        if isLast { device.repeatTask(.rating, every: Self.slowInterval, at: MonotonicTime.now()) }
-        _ = take(block, device, driver)
+        let index = driver.slowCursor
+        let isLast = index + 1 == driver.slow.blocks.count
+        device.driver?.slowCursor = isLast ? 0 : index + 1
+        if isLast { device.repeatTask(.rating, every: Self.slowInterval, at: now) }
+        read(driver.slow.blocks[index], device, .slow(index))
     }
 
-    /// - Returns: whether the block was read.
-    private func take(
-        _ block: RegisterReads.Block, _ device: ModbusDevice, _ driver: ModbusDriver
-    ) -> Bool {
-        guard let (answer, time) = readTable(device, block.table, block.first, block.count) else {
-            return false
+    private func read(_ block: RegisterReads.Block, _ device: ModbusDevice, _ job: ModbusJob) {
+        ask(request(block.table, block.first, block.count), device, job)
+    }
+
+    private func request(_ table: RegisterMap.Table, _ address: UInt16, _ count: Int) -> ModbusRequest {
+        let count = min(count, registers.count)
+        return switch table {
+        case .holding: .readHoldingRegisters(at: address, count: count)
+        case .input: .readInputRegisters(at: address, count: count)
         }
+    }
+
+    func fastRead(_ device: ModbusDevice, _ index: Int, _ error: ModbusError?) {
+        guard let blocks = device.driver?.fast.blocks, isRead(device, error) else {
+            // What is asked for again is the same block.
+            if error == .timeout { device.driver?.fastCursor = index }
+            return
+        }
+        if take(blocks[index], device), index + 1 == blocks.count { device.publish() }
+    }
+
+    func slowRead(_ device: ModbusDevice, _ index: Int, _ error: ModbusError?) {
+        guard let blocks = device.driver?.slow.blocks, isRead(device, error) else { return }
+        _ = take(blocks[index], device)
+    }
+
+    private func take(_ block: RegisterReads.Block, _ device: ModbusDevice) -> Bool {
+        guard let map = device.driver?.map else { return false }
+        let (answer, time) = (answer, answerTime)
         switch device.role {
         case .inverter:
-            driver.map.decode(block, answer, at: time, into: &device.inverterImage)
+            map.decode(block, answer, at: time, into: &device.inverterImage)
             device.rating = device.inverterImage.ratedPower.fresh(at: time, within: .seconds(60))
-        case .meter: driver.map.decode(block, answer, at: time, into: &device.gridImage)
+        case .meter: map.decode(block, answer, at: time, into: &device.gridImage)
         case .module: return false
         }
         return true
     }
 
-    private func readTable(
-        _ device: ModbusDevice, _ table: RegisterMap.Table, _ address: UInt16, _ count: Int
-    ) -> (UnsafeBufferPointer<UInt16>, MonotonicTime)? {
-        let buffer = UnsafeMutableBufferPointer(rebasing: registers[0..<min(count, registers.count)])
-        let result = transact(device) { client throws(ModbusError) in
-            switch table {
-            case .holding:
-                try client.read(.holding, unit: device.settings.unitID, address: address, into: buffer)
-            case .input: try client.read(.input, unit: device.settings.unitID, address: address, into: buffer)
-            }
+    private func isRead(_ device: ModbusDevice, _ error: ModbusError?) -> Bool {
+        guard case .exception(let code)? = error else { return error == nil }
+        reportSeldom(
+            device, \.nextExceptionReport, .exception(code: code, address: exchangedAddress))
+        if code == 2, device.driver?.readsHoles == true {
+            device.driver?.avoidHoles()
+            device.timetable.setParts(.measurement, device.driver?.fast.blocks.count ?? 1)
         }
-        switch result {
-        case .success(let time): return (UnsafeBufferPointer(buffer), time)
-        case .failure(.exception(let code)):
-            reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
-            if code == 2, device.driver?.readsHoles == true {
-                device.driver?.avoidHoles()
-                device.timetable.setParts(.measurement, device.driver?.fast.blocks.count ?? 1)
-            }
-            return nil
-        case .failure: return nil
-        }
+        return false
     }
 
     // MARK: Read-back
 
     /// What was written at takeover comes round one register at a time, the setpoint each time.
-    private func compare(_ device: ModbusDevice, _ driver: ModbusDriver) {
-        device.repeatTask(.readBack, every: Self.readBackInterval, at: MonotonicTime.now())
+    private func compare(_ device: ModbusDevice) {
+        device.repeatTask(.readBack, every: Self.readBackInterval, at: now)
         guard let state = device.control, case .register(let control) = state.encoding,
             let written = state.written
         else { return }
-        let bits = control.setpoint.words(UInt32(bitPattern: written))
+        if !look(device, control.setpoint, .compareSetpoint(written)) {
+            compareTakeover(device, control, written)
+        }
+    }
+
+    func setpointCompared(_ device: ModbusDevice, _ written: Int32, _ error: ModbusError?) {
+        guard let state = device.control, case .register(let control) = state.encoding else { return }
+        let words = control.setpoint.words(UInt32(bitPattern: written))
+        guard isFollowed(device, control.setpoint, words, error) else {
+            return overridden(device, state, written)
+        }
+        compareTakeover(device, control, written)
+    }
+
+    private func compareTakeover(
+        _ device: ModbusDevice, _ control: RegisterPowerControl, _ written: Int32
+    ) {
         let takeover = control.takeover
-        if !isFollowed(device, control.setpoint, bits) { return overridden(device, state, written) }
-        guard !takeover.isEmpty, canTransact else { return }
-        let (register, fixed) = takeover[driver.compared % takeover.count]
-        device.driver?.compared = (driver.compared + 1) % takeover.count
-        if !isFollowed(device, register, register.words(fixed)) { overridden(device, state, written) }
+        guard !takeover.isEmpty, let driver = device.driver else { return }
+        let index = driver.compared % takeover.count
+        device.driver?.compared = (index + 1) % takeover.count
+        _ = look(device, takeover[index].register, .compareTakeover(index, written))
+    }
+
+    func takeoverCompared(
+        _ device: ModbusDevice, _ index: Int, _ written: Int32, _ error: ModbusError?
+    ) {
+        guard let state = device.control, case .register(let control) = state.encoding else { return }
+        let (register, fixed) = control.takeover[index]
+        if !isFollowed(device, register, register.words(fixed), error) {
+            overridden(device, state, written)
+        }
     }
 
     private func overridden(_ device: ModbusDevice, _ state: ModbusControlState, _ written: Int32) {
@@ -171,56 +203,44 @@ extension ModbusLinkOwner {
             device, \.nextOverrideReport, .setpointOverridden(expected: expected, found: device.found))
     }
 
-    /// A register that cannot be read is taken as it was written.
+    /// - Returns: whether it was asked for; a register that cannot be read is taken as it was written.
+    private func look(_ device: ModbusDevice, _ register: RegisterDefinition, _ job: ModbusJob) -> Bool {
+        guard register.table == .holding, register.isReadable else { return false }
+        ask(request(.holding, register.address, register.type.size), device, job)
+        return true
+    }
+
     private func isFollowed(
-        _ device: ModbusDevice, _ register: RegisterDefinition, _ words: (UInt16, UInt16)
+        _ device: ModbusDevice, _ register: RegisterDefinition, _ words: (UInt16, UInt16),
+        _ error: ModbusError?
     ) -> Bool {
-        guard register.table == .holding, register.isReadable,
-            let (answer, _) = readTable(device, .holding, register.address, register.type.size)
-        else { return true }
+        guard isRead(device, error) else { return true }
+        let answer = answer
         if let bits = register.bits(answer, from: register.address), let value = register.value(bits) {
             device.found = Watts(decoded: value) ?? .zero
         }
         return answer[0] == words.0 && (register.type.size == 1 || answer[1] == words.1)
     }
 
-    // MARK: Writing
-
-    /// The registers that must stand before the first setpoint.
-    func takeOver(_ device: ModbusDevice, _ control: RegisterPowerControl) -> Bool {
-        for (register, bits) in control.takeover {
-            (registers[0], registers[1]) = register.words(bits)
-            guard write(device, register.address, count: register.type.size) else { return false }
-        }
-        return true
-    }
+    // MARK: Heartbeat
 
     func beatHeart(_ device: ModbusDevice) {
-        let now = MonotonicTime.now()
-        guard var heartbeat = device.heartbeat, device.control?.written != nil, canTransact,
-            now >= heartbeat.next
+        guard var heartbeat = device.heartbeat, device.control?.written != nil, now >= heartbeat.next
         else { return }
         heartbeat.count = heartbeat.isLong ? heartbeat.count &+ 1 : (heartbeat.count &+ 1) & 0xFFFF
         heartbeat.next = now + heartbeat.interval
         let (high, low) = (UInt16(heartbeat.count >> 16), UInt16(heartbeat.count & 0xFFFF))
         (registers[0], registers[1]) =
             heartbeat.isLong && !heartbeat.isLowWordFirst ? (high, low) : (low, high)
-        let address = heartbeat.address
-        let count = heartbeat.isLong ? 2 : 1
-        let values = UnsafeBufferPointer(rebasing: registers[0..<count])
-        let isSingle = count == 1 && device.driver?.map.writesSingly == true
-        let result = transact(device) { client throws(ModbusError) in
-            if isSingle {
-                try client.writeRegister(unit: device.settings.unitID, address: address, values[0])
-            } else {
-                try client.write(unit: device.settings.unitID, address: address, values)
-            }
-        }
         device.heartbeat = heartbeat
-        if case .failure(.exception(let code)) = result {
-            // It is not offered after all.
-            device.heartbeat = nil
-            reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
-        }
+        write(device, heartbeat.address, count: heartbeat.isLong ? 2 : 1, .heartbeat)
+    }
+
+    func heartBeaten(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard case .exception(let code)? = error else { return }
+        // It is not offered after all.
+        device.heartbeat = nil
+        reportSeldom(
+            device, \.nextExceptionReport, .exception(code: code, address: exchangedAddress))
     }
 }

@@ -3,7 +3,7 @@ import LinuxIO
 import Quantities
 
 /// Reactive power: written once, one transaction at a time so that setpoints do not wait, and looked after.
-extension ModbusLinkOwner {
+extension ModbusConversation {
     /// A device that refuses or bends the setting is not asked more often.
     private static let patience = Duration.seconds(60)
 
@@ -17,7 +17,7 @@ extension ModbusLinkOwner {
         guard let setting = device.reactiveSetting else { return }
         do throws(SunSpecEncodingError) {
             device.reactive = ModbusReactiveState(control: try SunSpecReactiveControl(setting, in: block))
-            device.setDue(.reactive, MonotonicTime.now())
+            device.setDue(.reactive, now)
         } catch {
             reportSeldom(device, \.nextReactiveReport, .reactiveUnsupported)
         }
@@ -31,21 +31,21 @@ extension ModbusLinkOwner {
             device.reactive?.isWritten = true
             return report(device.settings.unitID, .reactiveTaken)
         }
-        let address = place.start &+ UInt16(offset)
-        let values = UnsafeBufferPointer(rebasing: room[0..<count])
-        let result = transact(device) { client throws(ModbusError) in
-            try client.write(unit: device.settings.unitID, address: address, values)
-        }
-        let now = MonotonicTime.now()
-        switch result {
-        case .success:
+        // What was made lies at the buffer's start.
+        ask(.writeRegisters(at: place.start &+ UInt16(offset), count: count), device, .reactive)
+    }
+
+    func reactiveWritten(_ device: ModbusDevice, _ error: ModbusError?) {
+        switch error {
+        case nil:
             device.reactive?.step += 1
             device.setDue(.reactive, now)
-        case .failure(.exception(let code)):
+        case .exception(let code):
             device.reactive?.step = 0
             device.setDue(.reactive, now + Self.patience)
-            reportSeldom(device, \.nextReactiveReport, .reactiveRefused(code: code, address: address))
-        case .failure:
+            let event = ModbusReport.Event.reactiveRefused(code: code, address: exchangedAddress)
+            reportSeldom(device, \.nextReactiveReport, event)
+        case .timeout, .badAnswer, .disconnected, .unusableAddress, .tooManyDescriptors, .system:
             // Unless the device was forgotten with its session: then it is prepared anew.
             guard device.reactive != nil else { return }
             device.reactive?.step = 0
@@ -56,7 +56,6 @@ extension ModbusLinkOwner {
     /// Compares what the device does with what it was told.
     func checkReactive(_ device: ModbusDevice, _ block: SunSpecBlock) {
         guard let state = device.reactive, state.isWritten, !state.control.isFollowed(block) else { return }
-        let now = MonotonicTime.now()
         if let last = state.correctedAt, now - last < Self.patience { return }
         device.reactive?.correctedAt = now
         device.reactive?.step = 0

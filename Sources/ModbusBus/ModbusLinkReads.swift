@@ -4,7 +4,7 @@ import Plant
 import Quantities
 
 /// Readings: the scan, and what is read again and again.
-extension ModbusLinkOwner {
+extension ModbusConversation {
     private static let ratingInterval = Duration.seconds(10)
     private static let readBackInterval = Duration.seconds(1)
     private static let rescanInterval = Duration.seconds(60)
@@ -26,45 +26,41 @@ extension ModbusLinkOwner {
         }
     }
 
-    func read(
-        _ device: ModbusDevice, _ address: UInt16, _ count: Int
-    ) -> Result<(UnsafeBufferPointer<UInt16>, MonotonicTime), ModbusError> {
-        let buffer = UnsafeMutableBufferPointer(rebasing: registers[0..<min(count, registers.count)])
-        let result = transact(device) { client throws(ModbusError) in
-            try client.read(unit: device.settings.unitID, address: address, into: buffer)
-        }
-        switch result {
-        case .success(let time): return .success((UnsafeBufferPointer(buffer), time))
-        case .failure(let error):
-            if case .exception(let code) = error, device.scan == nil {
-                reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
-            }
-            return .failure(error)
-        }
+    /// Asks for registers of a model from its ID register on.
+    func read(_ device: ModbusDevice, _ place: SunSpecModelPlace, _ wanted: Int, _ job: ModbusJob) {
+        let count = min(wanted, Int(place.length) + 2, registers.count)
+        ask(.readHoldingRegisters(at: place.start, count: count), device, job)
     }
 
-    /// Registers of a model from its ID register on, checked to be that model's.
-    func readModel(
-        _ device: ModbusDevice, _ place: SunSpecModelPlace, _ wanted: Int
-    ) -> (SunSpecBlock, MonotonicTime)? {
-        let count = min(wanted, Int(place.length) + 2, registers.count)
-        guard case .success(let (answer, time)) = read(device, place.start, count) else { return nil }
+    /// What was asked for, checked to be that model's; `nil` where it is not, or did not come.
+    func block(
+        _ device: ModbusDevice, _ place: SunSpecModelPlace, _ error: ModbusError?
+    ) -> SunSpecBlock? {
+        if case .exception(let code)? = error {
+            reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: place.start))
+        }
+        guard error == nil else { return nil }
+        let answer = answer
         guard answer.count >= 2, answer[0] == place.id, answer[1] == place.length else {
-            device.forget(at: MonotonicTime.now())
+            device.forget(at: now)
             report(device.settings.unitID, .mapChanged)
             return nil
         }
-        return (SunSpecBlock(answer, length: place.length), time)
+        return SunSpecBlock(answer, length: place.length)
     }
 
     // MARK: Scan
 
     private func stepScan(_ device: ModbusDevice) {
         guard case .read(let address, let count)? = device.scan?.next else { return finishScan(device) }
-        switch read(device, address, count) {
-        case .success(let (answer, _)): device.scan?.answered(answer)
-        case .failure(let error):
+        ask(.readHoldingRegisters(at: address, count: min(count, registers.count)), device, .scan)
+    }
+
+    func scanned(_ device: ModbusDevice, _ error: ModbusError?) {
+        if let error {
             if error.isRefusal { device.scan?.refused() } else { return noAnswerInScan(device, error) }
+        } else {
+            device.scan?.answered(answer)
         }
         switch device.scan?.next {
         case .read: break
@@ -74,7 +70,7 @@ extension ModbusLinkOwner {
 
     /// Some devices keep silent at a wrong base address, so the next try is at the next one.
     private func noAnswerInScan(_ device: ModbusDevice, _ error: ModbusError) {
-        device.setDue(.scan, MonotonicTime.now() + .milliseconds(error == .timeout ? 0 : 500))
+        device.setDue(.scan, now + .milliseconds(error == .timeout ? 0 : 500))
         if case .exception(let code) = error, case .read(let address, _)? = device.scan?.next {
             reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
         }
@@ -83,11 +79,10 @@ extension ModbusLinkOwner {
         else { return }
         device.scan?.refused()
         device.isScanDoubtful = true
-        if case .notSunSpec? = device.scan?.next { device.forget(at: MonotonicTime.now()) }
+        if case .notSunSpec? = device.scan?.next { device.forget(at: now) }
     }
 
     private func finishScan(_ device: ModbusDevice) {
-        let now = MonotonicTime.now()
         guard case .found(let map)? = device.scan?.next else {
             if device.isScanDoubtful { return device.forget(at: now) }
             if device.lastModelsReported != [] { report(device.settings.unitID, .notSunSpec) }
@@ -130,19 +125,29 @@ extension ModbusLinkOwner {
     /// `WSet_SF`; with it the device can be driven, and only then is it read.
     private func readScale(_ device: ModbusDevice) {
         guard let (place, model) = device.plan?.power else { return device.setDue(.scale, nil) }
-        var largest: Watts?
         if model == .storage, let nameplate = device.plan?.nameplate {
             // Without it the rates of 124 could mean more power than we reckon with.
-            guard let (block, _) = readModel(device, nameplate, 27) else {
-                if device.plan != nil { device.setDue(.scale, MonotonicTime.now() + .milliseconds(500)) }
-                return
-            }
-            largest = block.value(SunSpecNameplate.ratedDischargePower).number.flatMap(Watts.init(decoded:))
+            return read(device, nameplate, 27, .nameplate)
         }
-        let answer = readModel(device, place, controlCount(of: device, model))
-        let now = MonotonicTime.now()
+        read(device, place, controlCount(of: device, model), .scale(largest: nil))
+    }
+
+    func nameplateRead(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard let nameplate = device.plan?.nameplate, let (place, model) = device.plan?.power else { return }
+        guard let block = block(device, nameplate, error) else {
+            if device.plan != nil { device.setDue(.scale, now + .milliseconds(500)) }
+            return
+        }
+        let largest = block.value(SunSpecNameplate.ratedDischargePower).number
+            .flatMap(Watts.init(decoded:))
+        read(device, place, controlCount(of: device, model), .scale(largest: largest))
+    }
+
+    func scaleRead(_ device: ModbusDevice, _ largest: Watts?, _ error: ModbusError?) {
+        guard let (place, model) = device.plan?.power else { return }
+        let answer = block(device, place, error)
         guard device.plan != nil else { return }
-        guard let (block, _) = answer else { return device.setDue(.scale, now + .milliseconds(500)) }
+        guard let block = answer else { return device.setDue(.scale, now + .milliseconds(500)) }
         device.setDue(.scale, nil)
         guard let encoding = encoding(device, model, block, largest) else {
             return notControllable(device, now)
@@ -151,7 +156,7 @@ extension ModbusLinkOwner {
             report(device.settings.unitID, .reversionUnproven(encoding.reversion))
             return rescanLater(device, now)
         }
-        device.control = ModbusControlState(place: place, encoding: encoding)
+        device.control = ModbusControlState(place: place, encoding: encoding, scaleSeenAt: now)
         device.heartbeat = device.plan?.heartbeat
         if model == .acControls { prepareReactive(device, block) }
         prepareCap(device)
@@ -183,17 +188,23 @@ extension ModbusLinkOwner {
     }
 
     private func readMeasurement(_ device: ModbusDevice) {
-        let now = MonotonicTime.now()
         guard let (place, kind) = device.plan?.measurement else { return device.setDue(.measurement, nil) }
         device.repeatTask(.measurement, every: device.settings.poll, at: now)
-        device.isLongRead.toggle()
-        let count = kind.registerCount + (device.isLongRead ? 1 : 0)
-        guard let (block, time) = readModel(device, place, count) else { return }
+        // What is asked for again is asked for in the same words.
+        if device.failures == 0, device.unansweredSince == nil { device.isLongRead.toggle() }
+        read(device, place, kind.registerCount + (device.isLongRead ? 1 : 0), .measurement)
+    }
+
+    func measured(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard let (place, kind) = device.plan?.measurement, let block = block(device, place, error)
+        else { return }
+        let time = answerTime
         switch device.role {
         case .inverter:
             let dcVoltage = device.inverterImage.dcVoltage
             kind.decode(block, at: time, into: &device.inverterImage)
             if device.plan?.dcVoltage != nil { device.inverterImage.dcVoltage = dcVoltage }
+            checkPower(device)
         case .meter(let sign): kind.decode(block, sign: sign, at: time, into: &device.gridImage)
         case .module: return
         }
@@ -202,39 +213,56 @@ extension ModbusLinkOwner {
 
     private func readDCVoltage(_ device: ModbusDevice) {
         guard let (place, kind) = device.plan?.dcVoltage else { return device.setDue(.dcVoltage, nil) }
-        device.repeatTask(.dcVoltage, every: device.settings.poll, at: MonotonicTime.now())
-        guard let (block, time) = readModel(device, place, kind.registerCount) else { return }
-        device.inverterImage.dcVoltage = kind.decode(block, at: time)
+        device.repeatTask(.dcVoltage, every: device.settings.poll, at: now)
+        read(device, place, kind.registerCount, .dcVoltage)
+    }
+
+    func dcVoltageRead(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard let (place, kind) = device.plan?.dcVoltage, let block = block(device, place, error)
+        else { return }
+        device.inverterImage.dcVoltage = kind.decode(block, at: answerTime)
         device.publish()
     }
 
     private func readBack(_ device: ModbusDevice) {
-        device.repeatTask(.readBack, every: Self.readBackInterval, at: MonotonicTime.now())
+        device.repeatTask(.readBack, every: Self.readBackInterval, at: now)
         guard let control = device.control, control.written != nil else { return }
-        guard
-            let (block, _) = readModel(
-                device, control.place, controlCount(of: device, control.encoding.model ?? .acControls))
-        else { return }
+        let count = controlCount(of: device, control.encoding.model ?? .acControls)
+        read(device, control.place, count, .readBack)
+    }
+
+    func readBack(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard let control = device.control, let block = block(device, control.place, error) else { return }
         checkReadBack(device, block)
         checkReactive(device, block)
     }
 
     /// The nameplate hardly changes, but its reading has an age like every other.
     private func readRating(_ device: ModbusDevice) {
-        device.repeatTask(.rating, every: Self.ratingInterval, at: MonotonicTime.now())
+        device.repeatTask(.rating, every: Self.ratingInterval, at: now)
         guard let (place, kind) = device.plan?.rating else { return device.setDue(.rating, nil) }
-        guard let (block, time) = readModel(device, place, kind.registerCount) else {
+        read(device, place, kind.registerCount, .rating)
+    }
+
+    func ratingRead(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard let (place, kind) = device.plan?.rating else { return }
+        guard let block = block(device, place, error) else {
             // Without it no setpoint is judged: one lost answer must not cost ten seconds.
-            if device.plan != nil { device.setDue(.rating, MonotonicTime.now() + .seconds(1)) }
+            if device.plan != nil { device.setDue(.rating, now + .seconds(1)) }
             return
         }
-        device.inverterImage.ratedPower = kind.decode(block, at: time)
-        device.rating = device.inverterImage.ratedPower.fresh(at: time, within: .zero)
+        device.inverterImage.ratedPower = kind.decode(block, at: answerTime)
+        device.rating = device.inverterImage.ratedPower.fresh(at: answerTime, within: .zero)
     }
 
     private func readIdentity(_ device: ModbusDevice) {
         device.setDue(.identity, nil)
-        guard let place = device.plan?.common, let (block, _) = readModel(device, place, 66) else { return }
+        guard let place = device.plan?.common else { return }
+        read(device, place, 66, .identity)
+    }
+
+    func identityRead(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard let place = device.plan?.common, let block = block(device, place, error) else { return }
         report(
             device.settings.unitID,
             .identified(

@@ -2,48 +2,237 @@ import DeviceCodecs
 import LinuxIO
 import Quantities
 
-/// One transaction at a time, and the books that are kept on it.
-extension ModbusLinkOwner {
-    /// Runs one transaction with a device.
-    ///
-    /// - Returns: the instant just before the request, or what went wrong.
-    func transact(
-        _ device: ModbusDevice, _ body: (inout ModbusClient) throws(ModbusError) -> Void
-    ) -> Result<MonotonicTime, ModbusError> {
-        client.setTimeout(probeTimeout ?? device.timetable.pace.timeout)
-        client.setGap(device.timetable.pace.gap)
+/// What an exchange is for: its answer is taken by that, and what follows from it is asked next.
+enum ModbusJob {
+    /// A register that must stand before the first setpoint, by its place in the driver's list.
+    case takeOver(Int, Int32)
+    case activation(Int32)
+    case enable(Int32)
+    case setpoint(Int32)
+    case heartbeat
+    /// Whether our numbers still mean what they meant.
+    case scaleCheck
+    /// They do not: zero means zero whatever the power of ten.
+    case zeroBeforeScan
+    /// Whether contacts that we hold are still held, before they are written again.
+    case coilLook(asked: UInt64)
+    case coils(UInt64)
+    /// One by one: what is to open goes first.
+    case coil(UInt64, index: Int, isOn: Bool)
+    case hushBegin, hushLook
+    case inputs, coilCheck
+    case scan, nameplate
+    case scale(largest: Watts?)
+    case measurement, dcVoltage, readBack, rating, identity
+    case reactive
+    case capReference, capLook, capDisable, capWrite
+    /// A driver's block, by its place in the list.
+    case fast(Int), slow(Int)
+    /// A driver's registers beside what was written.
+    case compareSetpoint(Int32)
+    case compareTakeover(Int, Int32)
+    case service(ModbusServiceWrite)
+
+    /// A value that the cycle waits for, or what a device is to do: it is repeated while its first answer may
+    /// still come.
+    var isUrgent: Bool {
+        switch self {
+        case .setpoint, .coils, .inputs, .measurement, .dcVoltage, .fast: true
+        case .takeOver, .activation, .enable, .heartbeat, .scaleCheck, .zeroBeforeScan, .coilLook, .coil,
+            .hushBegin, .hushLook, .coilCheck, .scan, .nameplate, .scale, .readBack, .rating, .identity,
+            .reactive, .capReference, .capLook, .capDisable, .capWrite, .slow, .compareSetpoint,
+            .compareTakeover, .service:
+            false
+        }
+    }
+}
+
+/// One exchange at a time, and the books that are kept on it.
+extension ModbusConversation {
+    var canTransact: Bool { isOpen }
+
+    /// Begins an exchange with a device; `registers` and `bits` hold what is written. Does nothing where the
+    /// line is closed.
+    func ask(_ request: ModbusRequest, _ device: ModbusDevice, _ job: ModbusJob) {
+        guard isOpen, let index = devices.firstIndex(where: { $0 === device }) else { return }
+        precondition(self.job == nil)
+        if let late = device.late, now >= late.until { device.late = nil }
+        let late = device.late
+        let isShared = late.map { $0.request.sharesAnswers(with: request) } ?? false
+        // A write says something new each time, and is acknowledged in the same words.
+        isAgain = isShared && (late?.request == request || !request.isRead)
+        setWait(device, job)
+        exchange.setGap(device.timetable.pace.gap)
         if !device.timetable.isTrusted { status.probeCount.add(1, ordering: .relaxed) }
-        let start = MonotonicTime.now()
-        device.askedAt = start
-        var failure: ModbusError?
-        do throws(ModbusError) { try body(&client) } catch { failure = error }
+        device.askedAt = now
+        (asked, askedRequest, self.job) = (index, request, job)
+        exchange.ask(
+            request, unit: device.settings.unitID, registers: values(request), bits: levels(request),
+            notBefore: exchange.isSerial && isShared && !isAgain ? late?.until : nil,
+            earlier: isAgain && request.isRead ? late?.transaction : nil, at: now)
+    }
+
+    /// Over a serial line the configured time-out; over TCP, where an answer names its request, what is
+    /// urgent is repeated before that, once.
+    private func setWait(_ device: ModbusDevice, _ job: ModbusJob) {
+        let pace = device.timetable.pace
+        isSoft = !exchange.isSerial && job.isUrgent && device.timetable.isTrusted && probeTimeout == nil
+        guard isSoft else { return exchange.setTimeout(probeTimeout ?? pace.timeout) }
+        guard let since = device.unansweredSince else {
+            return exchange.setTimeout(pace.repeatTime(poll: device.settings.poll))
+        }
+        exchange.setTimeout(max(ModbusPace.shortestRepeat, since + pace.timeout - now))
+    }
+
+    /// The instant that the values of the answer are as old as, at most: just before the request, or before
+    /// the first one where it may be that one's answer.
+    var readingTime: MonotonicTime {
+        let device = devices[asked]
+        guard isAgain, let late = device.late else { return device.askedAt }
+        return exchange.isSerial || exchange.isEarlier ? late.asked : device.askedAt
+    }
+
+    private func values(_ request: ModbusRequest) -> UnsafeBufferPointer<UInt16> {
+        switch request {
+        case .writeRegisters(_, let count): UnsafeBufferPointer(rebasing: registers[0..<count])
+        case .readCoils, .readDiscreteInputs, .readHoldingRegisters, .readInputRegisters, .writeCoil,
+            .writeRegister, .writeCoils:
+            UnsafeBufferPointer(rebasing: registers[0..<0])
+        }
+    }
+
+    private func levels(_ request: ModbusRequest) -> UnsafeBufferPointer<UInt8> {
+        switch request {
+        case .writeCoils(_, let count): UnsafeBufferPointer(rebasing: bits[0..<count])
+        case .readCoils, .readDiscreteInputs, .readHoldingRegisters, .readInputRegisters, .writeCoil,
+            .writeRegister, .writeRegisters:
+            UnsafeBufferPointer(rebasing: bits[0..<0])
+        }
+    }
+
+    /// The exchange is over: books, and what follows.
+    func take() {
+        guard let job else { return }
+        self.job = nil
+        let (device, error) = (devices[asked], exchange.failure)
+        answerTime = readingTime
+        book(device, job, error)
+        if error == nil { unpack() }
+        take(job, device, error)
+        if self.job == nil { (probeTimeout, task) = (nil, nil) }
+    }
+
+    private func unpack() {
+        switch askedRequest {
+        case .readHoldingRegisters(_, let count), .readInputRegisters(_, let count):
+            exchange.copy(to: UnsafeMutableBufferPointer(rebasing: registers[0..<count]))
+        case .readCoils(_, let count), .readDiscreteInputs(_, let count):
+            exchange.copy(bitsTo: UnsafeMutableBufferPointer(rebasing: bits[0..<count]))
+        case .writeCoil, .writeRegister, .writeCoils, .writeRegisters: break
+        }
+    }
+
+    /// The registers of the answer.
+    var answer: UnsafeBufferPointer<UInt16> {
+        switch askedRequest {
+        case .readHoldingRegisters(_, let count), .readInputRegisters(_, let count):
+            UnsafeBufferPointer(rebasing: registers[0..<count])
+        case .readCoils, .readDiscreteInputs, .writeCoil, .writeRegister, .writeCoils, .writeRegisters:
+            UnsafeBufferPointer(rebasing: registers[0..<0])
+        }
+    }
+
+    /// - Parameter error: `nil` where the answer came.
+    private func take(_ job: ModbusJob, _ device: ModbusDevice, _ error: ModbusError?) {
+        switch job {
+        case .takeOver(let index, let wanted): tookOver(device, index, wanted, error)
+        case .activation(let wanted): activated(device, wanted, error)
+        case .enable(let wanted): enabled(device, wanted, error)
+        case .setpoint(let wanted): setpointWritten(device, wanted, error)
+        case .heartbeat: heartBeaten(device, error)
+        case .scaleCheck: scaleChecked(device, error)
+        case .zeroBeforeScan: device.forget(at: now)
+        case .coilLook(let asked): coilsSeen(device, asked, error)
+        case .coils(let wanted): coilsWritten(device, wanted, error)
+        case .coil(let wanted, let index, let isOn): coilWritten(device, wanted, index, isOn, error)
+        case .hushBegin: hushBegan(device, error)
+        case .hushLook: hushEnded(device, error)
+        case .inputs: inputsRead(device, error)
+        case .coilCheck: coilsRead(device, error)
+        case .scan: scanned(device, error)
+        case .nameplate: nameplateRead(device, error)
+        case .scale(let largest): scaleRead(device, largest, error)
+        case .measurement: measured(device, error)
+        case .dcVoltage: dcVoltageRead(device, error)
+        case .readBack: readBack(device, error)
+        case .rating: ratingRead(device, error)
+        case .identity: identityRead(device, error)
+        case .reactive: reactiveWritten(device, error)
+        case .capReference: capReferenceRead(device, error)
+        case .capLook: capSeen(device, error)
+        case .capDisable: capDisabled(device, error)
+        case .capWrite: capWritten(device, error)
+        case .fast(let index): fastRead(device, index, error)
+        case .slow(let index): slowRead(device, index, error)
+        case .compareSetpoint(let written): setpointCompared(device, written, error)
+        case .compareTakeover(let index, let written): takeoverCompared(device, index, written, error)
+        case .service(let write): served(write, error)
+        }
+    }
+
+    // MARK: Books
+
+    private func book(_ device: ModbusDevice, _ job: ModbusJob, _ error: ModbusError?) {
         beat()
-        let now = MonotonicTime.now()
-        device.timetable.spent(now - start, on: task, at: now)
-        if let failure {
-            count(failure)
-            if failure.endsSession {
-                unanswered(device, failure, at: now)
+        // What was not answered says nothing of what an answer costs.
+        device.timetable.spent(now - device.askedAt, on: error == nil ? task : nil, at: now)
+        if error == .timeout, isRepeated(device, job) { return }
+        device.unansweredSince = nil
+        if let error {
+            count(error)
+            if error.endsSession {
+                unanswered(device, job, error)
             } else {
-                linkAnswered(start, now)
-                if failure.isAbsence {
-                    deviceFailed(device, failure, quiet: .zero)
+                linkAnswered(device)
+                if error.isAbsence {
+                    deviceFailed(device, error, quiet: .zero)
                 } else {
                     deviceAnswered(device)
                 }
             }
         } else {
-            linkAnswered(start, now)
+            linkAnswered(device)
             deviceAnswered(device)
         }
         device.publishStatus()
-        noteStranger(at: now)
-        return failure.map { .failure($0) } ?? .success(start)
+        noteStranger()
     }
 
-    private func linkAnswered(_ start: MonotonicTime, _ now: MonotonicTime) {
+    /// Whether a request that was not answered is repeated before its time is over.
+    private func isRepeated(_ device: ModbusDevice, _ job: ModbusJob) -> Bool {
+        let since = device.unansweredSince ?? device.askedAt
+        guard isSoft, now < since + device.timetable.pace.timeout else { return false }
+        device.unansweredSince = since
+        device.late = ModbusLate(
+            request: askedRequest, transaction: exchange.transaction, asked: device.askedAt,
+            until: since + device.timetable.pace.timeout)
+        status.repeatCount.add(1, ordering: .relaxed)
+        askAgain(device, job)
+        return true
+    }
+
+    /// What did not come is asked for again; what may not have been heard is said again, as it is wanted
+    /// then.
+    private func askAgain(_ device: ModbusDevice, _ job: ModbusJob) {
+        if let task, task.isValue { return device.timetable.repeatAtOnce(task, at: now) }
+        guard job.isUrgent else { return }
+        device.forgetWritten()
+        woken(at: now)
+    }
+
+    private func linkAnswered(_ device: ModbusDevice) {
         status.transactionCount.add(1, ordering: .relaxed)
-        status.roundTrip.store((now - start).nanoseconds, ordering: .relaxed)
+        status.roundTrip.store((now - device.askedAt).nanoseconds, ordering: .relaxed)
         status.up.store(true, ordering: .relaxed)
         connectBackOff = .milliseconds(250)
         (answeredAt, missesInRow) = (now, 0)
@@ -52,56 +241,75 @@ extension ModbusLinkOwner {
     }
 
     private func deviceAnswered(_ device: ModbusDevice) {
-        if device.answered(in: client.turnaround) { report(device.settings.unitID, .deviceBack) }
+        let took = exchange.isEarlier ? now - readingTime : exchange.turnaround
+        if device.answered(in: took) { report(device.settings.unitID, .deviceBack) }
+        guard isAgain, let late = device.late else { return }
+        guard exchange.isSerial else {
+            device.late = nil
+            return
+        }
+        // One of two answers has come.
+        device.late = ModbusLate(
+            request: askedRequest, transaction: 0, asked: device.askedAt,
+            until: late.isHalf ? late.until : device.askedAt + device.timetable.pace.timeout, isHalf: true)
     }
 
     private func deviceFailed(_ device: ModbusDevice, _ error: ModbusError, quiet: Duration) {
-        if device.failed(at: MonotonicTime.now(), quiet: quiet) {
-            report(device.settings.unitID, .deviceSilent(error))
-        }
+        if device.failed(at: now, quiet: quiet) { report(device.settings.unitID, .deviceSilent(error)) }
     }
 
-    /// A unit that is counted silent has sent a whole frame after its time: the next wait is long enough
-    /// for it.
-    private func noteStranger(at now: MonotonicTime) {
-        if let unit = client.stranger {
-            client.stranger = nil
-            for device in devices where device.settings.unitID == unit && !device.timetable.isTrusted {
+    /// A unit has sent a whole frame after its time: the next wait is long enough for it.
+    private func noteStranger() {
+        if let unit = exchange.stranger {
+            exchange.stranger = nil
+            for device in devices
+            where device.settings.unitID == unit && (!device.timetable.isTrusted || !exchange.isSerial) {
                 device.timetable.pace.heardLate(after: now - device.askedAt)
             }
         }
-        status.store(client.mismatches)
+        status.store(exchange.mismatches)
     }
 
     /// A late answer may still come, or nobody knows where the next one begins.
     ///
-    /// A serial line goes on with the others: a late answer names its unit, and is skipped. The same
-    /// device gets no request for one more time-out, since its late answer would be taken for the next
-    /// one's. TCP numbers its answers; it is closed where nothing else is known to work over it, and where
-    /// its bytes make no sense.
-    private func unanswered(_ device: ModbusDevice, _ error: ModbusError, at now: MonotonicTime) {
+    /// A serial line goes on: a late answer of another device names its unit, and is skipped. One of the same
+    /// device can only be taken for the answer to the same request, whose values then count as old as the
+    /// first asking; another request whose answer would look alike waits until none can come any more. A
+    /// device that is not known to answer gets no request for one more time-out. TCP numbers its answers;
+    /// it is closed where nothing else is known to work over it, and where its bytes make no sense.
+    private func unanswered(_ device: ModbusDevice, _ job: ModbusJob, _ error: ModbusError) {
         missesInRow += 1
         if case .badAnswer(let mismatch) = error { tell(device, mismatch) }
         if error.forgetsDevice {
-            client.disconnect()
+            close()
             for other in devices { other.suspend(at: now) }
             connectNotBefore = now + .milliseconds(250)
             reportDown(error)
             return deviceFailed(device, error, quiet: .zero)
         }
-        device.forgetWritten()
-        guard !client.isSerial else {
+        // That one question was not answered says nothing of what stands in the device.
+        if !askedRequest.isRead || device.failures > 0 { device.forgetWritten() }
+        guard !exchange.isSerial else {
             // What was garbled has come: nothing of it is still to come.
             let isOver = error == .badAnswer(.checksum)
-            return deviceFailed(device, error, quiet: isOver ? .zero : device.timetable.pace.timeout)
+            let (time, isTrusted) = (device.timetable.pace.timeout, device.timetable.isTrusted)
+            if !isOver {
+                device.late = ModbusLate(
+                    request: askedRequest, transaction: 0, asked: answerTime, until: now + time)
+            }
+            deviceFailed(device, error, quiet: isOver || isTrusted ? .zero : time)
+            if device.timetable.isTrusted { askAgain(device, job) }
+            return
         }
         if devices.count == 1 || error != .timeout || missesInRow >= 3 {
-            client.disconnect()
+            close()
             for other in devices { other.forgetWritten() }
             missesInRow = 0
             if devices.count == 1 { reportDown(error) }
         }
+        device.late = nil
         deviceFailed(device, error, quiet: .zero)
+        if device.timetable.isTrusted { askAgain(device, job) }
     }
 
     /// Once for each kind, until the device has been silent and is back.

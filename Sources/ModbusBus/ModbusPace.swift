@@ -1,11 +1,13 @@
 import Quantities
 
-/// How long one device is waited for, and how much silence its line gets before it is asked: both learnt
-/// from its answers, and bounded.
+/// How long one device is waited for, and how much silence its line gets before it is asked: learnt from its
+/// answers, and bounded. The configured time-out holds; what is learnt is when a request is repeated over TCP
+/// while its first answer may still come, how long a probe is, and the silence.
 struct ModbusPace: Equatable {
     /// No device is given less, and none is probed for less.
     static let shortestProbe = Duration.milliseconds(20)
-    static let shortestTimeout = Duration.milliseconds(100)
+    /// No request is repeated sooner.
+    static let shortestRepeat = Duration.milliseconds(20)
     static let longestGap = Duration.milliseconds(50)
     private static let gapPatience = 200
 
@@ -13,30 +15,29 @@ struct ModbusPace: Equatable {
     let limit: Duration
     /// t3.5, or as configured: the silence is never shorter.
     let leastGap: Duration
-    /// Over TCP an answer is late, not lost, and nobody waits for it where the device is alone: nothing is
-    /// learnt.
-    let isLearning: Bool
 
     /// The slowest of the recent good answers, without the time on the wire; forgotten by 1/64 with each.
     private(set) var slowest: Duration?
     private(set) var gap: Duration
     private var answers = 0
-    /// Doubled by each missed answer.
-    private var patience: Int64 = 1
     private var goodInRow = 0
 
-    init(limit: Duration, leastGap: Duration, isLearning: Bool) {
+    init(limit: Duration, leastGap: Duration) {
         self.limit = limit
         self.leastGap = leastGap
-        self.isLearning = isLearning
         gap = leastGap
     }
 
-    /// Longest wait for the next answer: eight times the slowest, and all that is allowed until eight have
-    /// been seen.
-    var timeout: Duration {
-        guard isLearning, let slowest, answers >= 8 else { return limit }
-        return min(limit, max(Self.shortestTimeout, slowest * 8) * Int(patience))
+    /// Longest wait for the next answer.
+    var timeout: Duration { limit }
+
+    /// TCP: a value that has not come after this time is asked for once more, while its first answer may
+    /// still come. Four times the slowest answer, so that a slow device is not asked twice; but not much more
+    /// than a poll, so that the last reading still counts.
+    func repeatTime(poll: Duration) -> Duration {
+        guard let slowest, answers >= 8 else { return limit }
+        let wanted = min(slowest * 4, .nanoseconds(poll.nanoseconds * 3 / 2))
+        return min(limit, max(Self.shortestRepeat, max(slowest * 2, wanted)))
     }
 
     /// Longest wait for a device that has not answered of late, which may only cost what nobody else needs.
@@ -54,7 +55,6 @@ struct ModbusPace: Equatable {
         slowest = max(max(turnaround, kept), .zero)
         answers = min(answers + 1, 8)
         goodInRow += 1
-        if goodInRow % 16 == 0 { patience = 1 }
         guard goodInRow % Self.gapPatience == 0 else { return }
         gap = max(leastGap, gap - .nanoseconds(gap.nanoseconds / 4))
     }
@@ -64,7 +64,6 @@ struct ModbusPace: Equatable {
 
     mutating func missed() {
         goodInRow = 0
-        patience = min(patience * 2, 64)
         if leastGap > .zero { gap = min(Self.longestGap, max(gap * 2, .milliseconds(2))) }
     }
 }

@@ -134,6 +134,7 @@ public final class ModbusLinkStatus: Sendable {
     let suppressed = Atomic<UInt64>(0)
     let reopenCount = Atomic<UInt64>(0)
     let probeCount = Atomic<UInt64>(0)
+    let repeatCount = Atomic<UInt64>(0)
     let lowLatency = Atomic<Bool>(false)
     let checksums = Atomic<UInt64>(0)
     let strangeUnits = Atomic<UInt64>(0)
@@ -167,6 +168,8 @@ public final class ModbusLinkStatus: Sendable {
     public var unexpectedEchoes: UInt64 { echoes.load(ordering: .relaxed) }
     /// Serial: how often the port was opened anew because nobody was heard.
     public var reopenings: UInt64 { reopenCount.load(ordering: .relaxed) }
+    /// TCP: requests that were repeated before their time-out was over.
+    public var repeats: UInt64 { repeatCount.load(ordering: .relaxed) }
     /// Requests to devices that were not known to answer.
     public var probes: UInt64 { probeCount.load(ordering: .relaxed) }
     /// Serial: the driver hands bytes over at once.
@@ -202,8 +205,36 @@ public final class ModbusDeviceStatus: Sendable {
     private let gaps = Atomic<Int64>(0)
     private let slow = Atomic<Int64>(0)
     private let good = Atomic<Bool>(false)
+    /// Of the write that takes it to zero: its registers, and around them what they are, with a count in the
+    /// upper half that tells one note from the next; 0 = none yet.
+    private let zeroHead = Atomic<UInt64>(0)
+    private let zeroWords = Atomic<UInt64>(0)
 
     init(unit: UInt8) { self.unit = unit }
+
+    /// Notes how the device is taken to zero. The owner alone does.
+    func note(_ zero: ModbusZeroWrite) {
+        let count = (zeroHead.load(ordering: .relaxed) >> 32) &+ 1
+        let words = zero.values.reversed().reduce(0 as UInt64) { $0 << 16 | UInt64($1) }
+        zeroHead.store(count << 32, ordering: .sequentiallyConsistent)
+        zeroWords.store(words, ordering: .sequentiallyConsistent)
+        let head = UInt64(zero.address) | UInt64(zero.count) << 16 | (zero.isSingle ? 1 << 20 : 0)
+        zeroHead.store(count << 32 | head, ordering: .sequentiallyConsistent)
+    }
+
+    /// The write that takes it to zero, since control of it was taken; unlike a report it cannot be lost.
+    /// `nil` before that, and while it is being noted.
+    public var zero: ModbusZeroWrite? {
+        let head = zeroHead.load(ordering: .sequentiallyConsistent)
+        let words = zeroWords.load(ordering: .sequentiallyConsistent)
+        let count = Int(head >> 16 & 0xF)
+        guard (1...4).contains(count), zeroHead.load(ordering: .sequentiallyConsistent) == head else {
+            return nil
+        }
+        let values = (0..<count).map { UInt16(truncatingIfNeeded: words >> UInt64(16 * $0)) }
+        return ModbusZeroWrite(
+            address: UInt16(truncatingIfNeeded: head), values: values, isSingle: head & 1 << 20 != 0)
+    }
 
     func store(_ timetable: ModbusTimetable) {
         waits.store(timetable.pace.timeout.nanoseconds, ordering: .relaxed)

@@ -86,32 +86,28 @@ public final class ModbusServicePort: Sendable {
 }
 
 /// What a person asks for, between two cycles' work: one write at a time, never before a setpoint.
-extension ModbusLinkOwner {
+extension ModbusConversation {
     func serveRequest() {
         guard canTransact, let write = service.next() else { return }
-        service.answer(write, outcome(of: write))
-    }
-
-    private func outcome(of write: ModbusServiceWrite) -> ModbusServiceOutcome {
         guard let device = devices.first(where: { $0.settings.unitID == write.unit }) else {
-            return .noSuchDevice
+            return service.answer(write, .noSuchDevice)
         }
-        if let refusal = refusal(of: write, device) { return refusal }
-        let result = transact(device) { client throws(ModbusError) in
+        if let refusal = refusal(of: write, device) { return service.answer(write, refusal) }
+        for index in 0..<write.count {
             if write.isCoils {
-                for index in 0..<write.count { bits[index] = write[index] == 0 ? 0 : 1 }
-                let values = UnsafeBufferPointer(rebasing: bits[0..<write.count])
-                try client.writeCoils(unit: write.unit, address: write.address, values)
+                bits[index] = write[index] == 0 ? 0 : 1
             } else {
-                for index in 0..<write.count { registers[index] = write[index] }
-                let values = UnsafeBufferPointer(rebasing: registers[0..<write.count])
-                try client.write(unit: write.unit, address: write.address, values)
+                registers[index] = write[index]
             }
         }
-        switch result {
-        case .success: return .written
-        case .failure(let error): return .failed(error)
-        }
+        ask(
+            write.isCoils
+                ? .writeCoils(at: write.address, count: write.count)
+                : .writeRegisters(at: write.address, count: write.count), device, .service(write))
+    }
+
+    func served(_ write: ModbusServiceWrite, _ error: ModbusError?) {
+        service.answer(write, error.map { .failed($0) } ?? .written)
     }
 
     /// What the driver drives, and what protects the device, is not for people while we run.

@@ -47,8 +47,10 @@ struct ModbusTimetable {
     /// Nothing is asked before.
     private(set) var notBefore = MonotonicTime(nanoseconds: 0)
     private var backOff = Self.firstBackOff
-    /// Short, since a probe only costs what nobody needs.
+    /// Short, since a probe only costs what nobody needs; and so is the longest: a device that is back is
+    /// found soon.
     private static let firstBackOff = Duration.milliseconds(250)
+    private static let longestBackOff = Duration.seconds(1)
     private var used = Duration.zero
     private var usedAt = MonotonicTime(nanoseconds: 0)
 
@@ -89,6 +91,9 @@ struct ModbusTimetable {
     mutating func setDue(_ task: ModbusTask, _ time: MonotonicTime?) {
         due[task.rawValue] = time.map { task.isValue ? grid.next(after: $0, step: grid.period) : $0 }
     }
+
+    /// Asks for a value again as soon as it can be: it did not come.
+    mutating func repeatAtOnce(_ task: ModbusTask, at now: MonotonicTime) { due[task.rawValue] = now }
 
     /// Puts a repeated task on: a value to its device's next cycle, at least half an interval away; the
     /// rest one interval on, in step with its earlier times where it is not more than one behind.
@@ -160,7 +165,7 @@ struct ModbusTimetable {
         let becameSilent = health != .silent
         health = .silent
         notBefore = now + max(quiet, backOff)
-        backOff = min(backOff * 2, .seconds(10))
+        backOff = min(backOff * 2, Self.longestBackOff)
         return becameSilent
     }
 }

@@ -93,6 +93,10 @@ struct LinkWork {
             while !coils.isEmpty, !powers.isZero, MonotonicTime.now() < limit {
                 (MonotonicTime.now() + .milliseconds(1)).sleep()
             }
+            // From here on nobody writes to the inverters any more: each is at zero, by what it was told or
+            // by its own reversion.
+            let wait = coils.map(\.wait).max() ?? .zero
+            if wait > .zero, isAnyOn(coils, &client) { (MonotonicTime.now() + wait).sleep() }
             outcome.failed = unwritten + carryOut(coils, &client)
         } catch {
             if !power.isEmpty { powers.isThrough() }
@@ -100,6 +104,34 @@ struct LinkWork {
         }
         outcome.elapsed = MonotonicTime.now() - start
         return outcome
+    }
+
+    /// Whether a coil may still be on; one that cannot be read may.
+    private func isAnyOn(_ coils: [WirePlan.Write], _ client: inout ModbusClient) -> Bool {
+        for write in coils {
+            guard case .coilsOff(let count) = write.values else { continue }
+            var levels = [UInt8](repeating: 1, count: count)
+            do throws(ModbusError) {
+                try connect(&client)
+                client.setTimeout(write.timeout)
+                try read(write, into: &levels, &client)
+            } catch {
+                return true
+            }
+            if levels.contains(where: { $0 != 0 }) { return true }
+        }
+        return false
+    }
+
+    private func read(
+        _ write: WirePlan.Write, into levels: inout [UInt8], _ client: inout ModbusClient
+    ) throws(ModbusError) {
+        let count = levels.count
+        let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: count)
+        defer { buffer.deallocate() }
+        buffer.initialize(repeating: 1)
+        try client.read(.coils, unit: write.device, address: write.address, into: buffer)
+        levels = Array(buffer)
     }
 
     /// - Returns: what was not acknowledged in two rounds.

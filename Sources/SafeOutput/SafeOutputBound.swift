@@ -21,7 +21,9 @@ extension WirePlan.Link {
             total += (Self.connectLimit + Self.connectPause) * Self.connectTries * 2
         case .serial: break
         }
-        if writes.contains(where: \.isCoils) { total += Self.coilPatience }
+        if writes.contains(where: \.isCoils) {
+            total += Self.coilPatience + (writes.map(\.wait).max() ?? .zero)
+        }
         return total
     }
 

@@ -24,13 +24,20 @@ public struct WirePlan: Sendable, Equatable {
         public var values: Values
         /// Longest wait for the answer.
         public var timeout: Duration
+        /// Of coils: how long the inverter may keep its power after our last write, acknowledged or not;
+        /// whole seconds. Contacts part none of it.
+        public var wait: Duration
 
-        public init(owner: String, device: UInt8, address: UInt16, values: Values, timeout: Duration) {
+        public init(
+            owner: String, device: UInt8, address: UInt16, values: Values, timeout: Duration,
+            wait: Duration = .zero
+        ) {
             self.owner = owner
             self.device = device
             self.address = address
             self.values = values
             self.timeout = timeout
+            self.wait = wait
         }
 
         /// Whether it opens coils, and does not take power away.

@@ -92,7 +92,7 @@ extension WirePlan.Write {
         case .registers(let values):
             return "registers \(place) = \(values.map { "\($0)" }.joined(separator: " "))"
         case .register(let value): return "register \(place) = \(value)"
-        case .coilsOff(let count): return "coils_off \(place) = \(count)"
+        case .coilsOff(let count): return "coils_off \(place) = \(count) \(wait.nanoseconds / 1_000_000_000)"
         }
     }
 
@@ -106,11 +106,13 @@ extension WirePlan.Write {
         switch words[0] {
         case "registers" where numbers.count <= 16: values = .registers(numbers)
         case "register" where numbers.count == 1: values = .register(numbers[0])
-        case "coils_off" where numbers.count == 1 && (1...64).contains(numbers[0]):
+        // A plan of a former version says nothing of a wait.
+        case "coils_off" where (1...2).contains(numbers.count) && (1...64).contains(numbers[0]):
             values = .coilsOff(Int(numbers[0]))
         // Words come from a file.
         default: return nil
         }
+        wait = .seconds(words[0] == "coils_off" && numbers.count == 2 ? Int(numbers[1]) : 0)
         owner = String(words[1])
         self.device = device
         self.address = address

@@ -45,11 +45,11 @@ private let short = Duration.milliseconds(500)
         if let mismatch {
             // On a slow machine the first answers may have been late as well.
             try eventually("told, and counted") {
-                link.count { $0.isRejection(mismatch) } >= 1 && Self.count(mismatch, link.owner.status) >= 3
+                link.count { $0.isRejection(mismatch) } >= 1 && Self.count(mismatch, link.talk.status) >= 3
             }
             #expect(link.count { $0.isRejection(mismatch) } == 1, why)
         }
-        #expect(link.owner.status.errors >= 3, why)
+        #expect(link.talk.status.errors >= 3, why)
         try peer.ask("mode normal")
         try eventually("and it is read again") { isRead() }
         #expect(link.count { if case .mapChanged = $0 { true } else { false } } == 0, why)
@@ -97,7 +97,7 @@ private let short = Duration.milliseconds(500)
                 let frequency = inverter.image.frequency.fresh(at: .now(), within: short)
                 return try frequency == Hertz(49.985) && peer.setpoint() == 500
             }
-            #expect(link.owner.status.unexpectedEchoes == 0)
+            #expect(link.talk.status.unexpectedEchoes == 0)
         } else {
             try eventually("the echo is told of") { link.count { $0.isRejection(.echo) } == 1 }
             #expect(inverter.image.frequency.fresh(at: .now(), within: short) == nil)
@@ -136,7 +136,7 @@ extension ModbusReport.Event {
             link.count { if case .linkDown(.disconnected) = $0 { true } else { false } } == 1
         }
         try eventually("the reading goes stale") { !isRead() }
-        #expect(!link.owner.status.isUp)
+        #expect(!link.talk.status.isUp)
         try peer.ask("up")
         try eventually("and it is read again") { isRead() }
         inverter.ask(Watts(6_000), for: .seconds(600))
@@ -151,8 +151,8 @@ extension ModbusReport.Event {
         let inverter = link.addInverter()
         link.start()
         defer { link.finish() }
-        try eventually("after ten seconds") { link.owner.status.reopenings >= 1 }
-        #expect(!link.owner.status.isUp)
+        try eventually("after ten seconds") { link.talk.status.reopenings >= 1 }
+        #expect(!link.talk.status.isUp)
         try peer.ask("mode normal")
         try eventually("and is read when somebody answers") {
             inverter.image.frequency.fresh(at: .now(), within: short) == Hertz(49.985)
@@ -167,7 +167,7 @@ extension ModbusReport.Event {
         defer { link.finish() }
         try eventually("read") { inverter.image.frequency.fresh(at: .now(), within: short) == Hertz(49.985) }
         #expect(link.count { if case .directionRefused = $0 { true } else { false } } == 1)
-        #expect(!link.owner.status.isLowLatency, "a pty has no such flag")
+        #expect(!link.talk.status.isLowLatency, "a pty has no such flag")
     }
 
     // swift-format-ignore

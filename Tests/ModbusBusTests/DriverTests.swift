@@ -46,7 +46,7 @@ private let short = Duration.milliseconds(500)
         try eventually("its heart beats") { try Int(peer.ask("get holding 13054")).map { $0 >= 2 } ?? false }
         try peer.ask("set holding 13049 0")
         try eventually("another hand on its mode is seen and put right") {
-            try link.owner.status.overrides >= 1 && peer.ask("get holding 13049") == "3"
+            try link.talk.status.overrides >= 1 && peer.ask("get holding 13049") == "3"
         }
         try peer.ask("set holding 13051 -1234 int32")
         try eventually("and on its setpoint") { try peer.ask("get holding 13051 int32") == "70000" }
@@ -78,9 +78,9 @@ private let short = Duration.milliseconds(500)
         defer { link.finish() }
         inverter.ask(Watts(-5), for: .seconds(600))
         try eventually("one register by function 6") { try peer.ask("get holding 13051") == "65531" }
-        let before = link.owner.status.writes
+        let before = link.talk.status.writes
         try eventually("rewritten by the device's own time, not by the site's") {
-            link.owner.status.writes >= before + 3
+            link.talk.status.writes >= before + 3
         }
     }
 
@@ -129,10 +129,10 @@ private let short = Duration.milliseconds(500)
             let write = try #require(
                 ModbusServiceWrite(
                     unit: 1, isCoils: false, address: address, values: values, ticket: UInt64(ticket)))
-            #expect(link.owner.service.ask(write))
+            #expect(link.talk.service.ask(write))
             var outcome: ModbusServiceOutcome?
             try eventually("an answer") {
-                outcome = link.owner.service.outcome(of: UInt64(ticket))
+                outcome = link.talk.service.outcome(of: UInt64(ticket))
                 return outcome != nil
             }
             #expect(outcome == expected, why)

@@ -41,17 +41,17 @@ private let expected = Hertz(49.985)
         }
         for _ in 0..<3 {
             try peer.ask("mode late \(milliseconds) 1")
-            let goal = link.owner.status.transactions + 20
+            let goal = link.talk.status.transactions + 20
             try eventually("twenty more answers, none of them wrong") {
                 let image = inverter.image
                 #expect(image.frequency.fresh(at: .now(), within: .seconds(60)) == expected, why)
                 #expect(image.ratedPower.fault(at: .now(), within: .seconds(60)) == nil, why)
-                return link.owner.status.transactions >= goal
+                return link.talk.status.transactions >= goal
             }
         }
         #expect(try peer.setpoint() == 500)
         #expect(link.count { if case .mapChanged = $0 { true } else { false } } == 0, why)
-        #expect(link.owner.status.overrides == 0, why)
+        #expect(link.talk.status.overrides == 0, why)
     }
 
     // swift-format-ignore
@@ -73,8 +73,8 @@ private let expected = Hertz(49.985)
         defer { link.finish() }
         try eventually("read") { Self.isRead(inverter) }
         try peer.ask("mode \(mode)")
-        let errors = link.owner.status.errors
-        try eventually("errors are counted") { link.owner.status.errors >= errors + 1 }
+        let errors = link.talk.status.errors
+        try eventually("errors are counted") { link.talk.status.errors >= errors + 1 }
         try peer.ask("mode normal")
         let start = MonotonicTime.now()
         try eventually(why) {
@@ -93,8 +93,8 @@ private let expected = Hertz(49.985)
         try eventually("the silence is reported") {
             link.count { if case .deviceSilent(.timeout) = $0 { true } else { false } } == 1
         }
-        let beats = link.owner.status.heartbeat
-        try eventually("the thread goes round") { link.owner.status.heartbeat > beats + 5 }
+        let beats = link.talk.status.heartbeat
+        try eventually("the thread goes round") { link.talk.status.heartbeat > beats + 5 }
         #expect(inverter.image.frequency.fault(at: .now(), within: short) == .neverSeen)
         try peer.ask("mode normal")
         try eventually("and finds the device when it answers") { Self.isRead(inverter) }
@@ -117,7 +117,7 @@ private let expected = Hertz(49.985)
         try eventually("the code is reported") {
             link.count { if case .exception(let told, _) = $0 { Int(told) == code } else { false } } >= 1
         }
-        #expect(link.owner.status.reconnects == 0, "an exception does not end the session")
+        #expect(link.talk.status.reconnects == 0, "an exception does not end the session")
         try peer.ask("exception 1 0")
         inverter.ask(Watts(6_000), for: .seconds(600))
         try eventually("driven and read again") { try peer.setpoint() == 600 && Self.isRead(inverter) }
@@ -136,10 +136,10 @@ private let expected = Hertz(49.985)
         try eventually("the dead one is told of") {
             link.count { if case .deviceSilent = $0 { true } else { false } } == 1
         }
-        let timeouts = link.owner.status.timeouts
+        let timeouts = link.talk.status.timeouts
         try eventually("it is probed twice more, and the live one stays fresh") {
             #expect(live.image.frequency.fresh(at: .now(), within: .seconds(2)) == expected)
-            return link.owner.status.timeouts >= timeouts + 2
+            return link.talk.status.timeouts >= timeouts + 2
         }
         live.ask(Watts(2_000), for: .seconds(600))
         try eventually("the live one is driven") { try peer.setpoint(unit: 1) == 200 }
@@ -159,8 +159,8 @@ private let expected = Hertz(49.985)
         try eventually("the link is reported down, once") {
             link.count { if case .linkDown(.disconnected) = $0 { true } else { false } } == 1
         }
-        let errors = link.owner.status.errors
-        try eventually("it tries again") { link.owner.status.errors > errors }
+        let errors = link.talk.status.errors
+        try eventually("it tries again") { link.talk.status.errors > errors }
         try peer.ask("up")
         try eventually("and finds the device") { Self.isRead(inverter) }
         #expect(link.count { if case .linkUp = $0 { true } else { false } } == 1)

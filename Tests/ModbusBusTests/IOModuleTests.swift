@@ -84,7 +84,7 @@ private let short = Duration.milliseconds(500)
         module.ask(main: true, precharge: true, permit: true, for: .milliseconds(300))
         try eventually("all") { try peer.ask("coils 1") == "11010000" }
         try eventually("and none when nobody renews it") { try peer.ask("coils 1") == "00000000" }
-        #expect(link.owner.status.overrides == 0)
+        #expect(link.talk.status.overrides == 0)
     }
 
     @Test
@@ -111,8 +111,8 @@ private let short = Duration.milliseconds(500)
         module.ask(main: false, precharge: true, permit: true, for: .seconds(600))
         try Self.neverCloses(peer, link)
         module.ask(main: false, precharge: false, permit: true, for: .seconds(600))
-        let writes = link.owner.status.transactions
-        try eventually("the command is off") { link.owner.status.transactions > writes + 6 }
+        let writes = link.talk.status.transactions
+        try eventually("the command is off") { link.talk.status.transactions > writes + 6 }
         module.ask(main: false, precharge: true, permit: true, for: .seconds(600))
         try eventually("and begins anew") { try peer.ask("coils 1") == "01010000" }
     }
@@ -178,18 +178,18 @@ private let short = Duration.milliseconds(500)
         try peer.ask("coil 1 1 0")
         try Self.neverCloses(peer, link)
         module.ask(main: false, precharge: false, permit: true, for: .seconds(600))
-        let seen = link.owner.status.transactions
-        try eventually("the command is off") { link.owner.status.transactions > seen + 6 }
+        let seen = link.talk.status.transactions
+        try eventually("the command is off") { link.talk.status.transactions > seen + 6 }
         module.ask(main: true, precharge: false, permit: true, for: .seconds(600))
         try eventually("and closes when it is asked anew") { try peer.ask("coils 1") == "10010000" }
     }
 
     static func neverCloses(_ peer: Peer, _ link: Link) throws {
-        let seen = link.owner.status.transactions
+        let seen = link.talk.status.transactions
         try eventually("twenty more transactions, and no contactor closes") {
             let coils = try peer.ask("coils 1")
             #expect(coils == "00010000")
-            return link.owner.status.transactions > seen + 20
+            return link.talk.status.transactions > seen + 20
         }
     }
 
@@ -272,10 +272,10 @@ private let short = Duration.milliseconds(500)
         try eventually("the dead one is told of") {
             link.count { if case .deviceSilent = $0 { true } else { false } } == 1
         }
-        let timeouts = link.owner.status.timeouts
+        let timeouts = link.talk.status.timeouts
         try eventually("it is probed twice more, and the live one stays fresh") {
             #expect(live.image.emergencyStop.fresh(at: .now(), within: .seconds(2)) == false)
-            return link.owner.status.timeouts >= timeouts + 2
+            return link.talk.status.timeouts >= timeouts + 2
         }
         #expect(dead.image.emergencyStop.fresh(at: .now(), within: short) == nil)
         try peer.ask("mode normal")

@@ -44,7 +44,7 @@ private let short = Duration.milliseconds(500)
         try eventually("the next setpoint arrives") { try peer.setpoint() == 2_000 }
         try eventually("and zero when nobody renews it") { try peer.setpoint() == 0 }
         #expect(try peer.point(704, "WSetEna") == 1)
-        try eventually("every write was acknowledged") { link.owner.status.writes >= 3 }
+        try eventually("every write was acknowledged") { link.talk.status.writes >= 3 }
     }
 
     @Test func `is told who it is and what it has`() throws {
@@ -76,10 +76,10 @@ private let short = Duration.milliseconds(500)
         defer { link.finish() }
         inverter.ask(Watts(5_000), for: .seconds(600))
         try eventually("the setpoint arrives") { try peer.setpoint() == 500 }
-        let writes = link.owner.status.writes
-        try eventually("ten refreshes") { link.owner.status.writes >= writes + 10 }
+        let writes = link.talk.status.writes
+        try eventually("ten refreshes") { link.talk.status.writes >= writes + 10 }
         #expect(try peer.setpoint() == 500)
-        #expect(link.owner.status.overrides == 0, "the device's timer never fired")
+        #expect(link.talk.status.overrides == 0, "the device's timer never fired")
     }
 
     @Test func `goes to zero by itself when the link dies`() throws {
@@ -103,7 +103,7 @@ private let short = Duration.milliseconds(500)
         try eventually("and read") {
             inverter.image.activePower.fresh(at: .now(), within: short) == Watts(5_000)
         }
-        #expect(link.owner.status.reconnects >= 1)
+        #expect(link.talk.status.reconnects >= 1)
     }
 
     @Test func `gets zero written when the owner stops`() throws {
@@ -191,11 +191,11 @@ private let short = Duration.milliseconds(500)
         let inverter = link.addInverter(readsDCVoltage: true)
         link.start()
         defer { link.finish() }
-        let goal = link.owner.status.transactions + 40
+        let goal = link.talk.status.transactions + 40
         try eventually(why) {
             inverter.image.frequency.fresh(at: .now(), within: short) == Hertz(49.985)
                 && inverter.image.dcVoltage.fresh(at: .now(), within: short) == volts.map { Volts($0) }
-                && link.owner.status.transactions >= goal
+                && link.talk.status.transactions >= goal
         }
     }
 

@@ -70,7 +70,9 @@ final class Link {
         }
     }
 
-    let owner: ModbusLinkOwner
+    /// What the owner says and knows.
+    let talk: ModbusConversation
+    private let owner: ModbusLinkOwner
     private let stop = StopFlag()
     private var thread: pthread_t?
     /// The buffers must outlive the thread, whether the test still looks at them or not.
@@ -82,10 +84,11 @@ final class Link {
         options: ModbusLineOptions = ModbusLineOptions(), period: Duration = .milliseconds(20),
         wake: WakeUp? = nil
     ) throws {
-        var settings = ModbusLinkOwner.Settings(
+        var settings = ModbusConversation.Settings(
             address: address, timeout: timeout, period: period, epoch: MonotonicTime.now())
         settings.options = options
-        owner = try ModbusLinkOwner(settings, wake: wake, stop: stop)
+        talk = ModbusConversation(settings)
+        owner = try ModbusLinkOwner(talk, wake: wake, stop: stop)
     }
 
     static func tcp(_ peer: Peer, timeout: Duration = .milliseconds(300)) throws -> Link {
@@ -108,7 +111,7 @@ final class Link {
     ) -> Inverter {
         let inverter = Inverter()
         kept.append(inverter)
-        owner.addInverter(
+        talk.addInverter(
             ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), reversion: reversion,
             readsDCVoltage: readsDCVoltage, acceptsUnprovenReversion: acceptsUnprovenReversion,
             driver: driver, reactive: reactive, outputCap: outputCap,
@@ -121,7 +124,7 @@ final class Link {
     ) -> Meter {
         let meter = Meter()
         kept.append(meter)
-        owner.addMeter(
+        talk.addMeter(
             ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), sign: sign, driver: driver,
             images: meter.images.writer())
         return meter
@@ -132,7 +135,7 @@ final class Link {
     ) -> Module {
         let module = Module()
         kept.append(module)
-        module.hush = owner.addModule(
+        module.hush = talk.addModule(
             ModbusDeviceSettings(unitID: unit, poll: poll), map: map,
             actuations: module.actuations.reader(), images: module.images.writer())
         return module
@@ -162,7 +165,7 @@ final class Link {
 
     /// All reports so far, as text: only for looking for one of them.
     func reports() -> [ModbusReport] {
-        while let report = owner.reports.pop() { events.append(report) }
+        while let report = talk.reports.pop() { events.append(report) }
         return events
     }
 

@@ -46,7 +46,7 @@ import Testing
             link.count { if case .reversionUnproven(.disables) = $0 { true } else { false } } == 1
         }
         #expect(try peer.point(124, "StorCtl_Mod") == 0 && peer.point(123, "WMaxLim_Ena") == 0)
-        #expect(link.owner.status.writes == 0)
+        #expect(link.talk.status.writes == 0)
     }
 
     @Test func `goes with the rates of 124 as well`() throws {

@@ -38,7 +38,7 @@ import Testing
             try Self.points(peer, ["VarSetMod", "VarSet", "VarSetRvrtTms", "VarSetPct"]) == [4, 0, 0, 0])
         inverter.ask(Watts(5_000), for: .seconds(600))
         try eventually("setpoints go on") { try peer.setpoint() == 500 }
-        #expect(link.owner.status.overrides == 0)
+        #expect(link.talk.status.overrides == 0)
     }
 
     // swift-format-ignore

@@ -22,14 +22,14 @@ import Testing
         #expect(try peer.point(124, "InWRte") == 2_468 && peer.point(124, "OutWRte") == 0x10000 - 2_468)
         #expect(try peer.point(124, "InOutWRte_RvrtTms") == 3)
         #expect(link.count { if case .controlTaken = $0 { true } else { false } } == 1)
-        let before = link.owner.status.writes
+        let before = link.talk.status.writes
         try eventually("the value is rewritten before the device's timer ends") {
-            link.owner.status.writes >= before + 4
+            link.talk.status.writes >= before + 4
         }
         #expect(try peer.point(124, "StorCtl_Mod") == 3)
         try peer.ask("set 1 124 StorCtl_Mod 0")
         try eventually("a foreign hand is seen and put right") {
-            try link.owner.status.overrides >= 1 && peer.point(124, "StorCtl_Mod") == 3
+            try link.talk.status.overrides >= 1 && peer.point(124, "StorCtl_Mod") == 3
         }
         inverter.ask(Watts(8_000), for: .milliseconds(300))
         try eventually("discharge") { try peer.point(124, "OutWRte") == 1_600 }
@@ -51,7 +51,7 @@ import Testing
             link.count { if case .reversionUnproven(.disables) = $0 { true } else { false } } == 1
         }
         #expect(inverter.image.activePower.fault(at: .now(), within: .seconds(60)) == .notImplemented)
-        #expect(try peer.point(124, "StorCtl_Mod") == 0 && link.owner.status.writes == 0)
+        #expect(try peer.point(124, "StorCtl_Mod") == 0 && link.talk.status.writes == 0)
     }
 
     @Test func `with 704 as well is driven by 704`() throws {
@@ -76,10 +76,10 @@ import Testing
             let write = try #require(
                 ModbusServiceWrite(
                     unit: unit, isCoils: false, address: address, values: [42], ticket: ticket))
-            #expect(link.owner.service.ask(write))
+            #expect(link.talk.service.ask(write))
             var result: ModbusServiceOutcome?
             try eventually("an answer") {
-                result = link.owner.service.outcome(of: ticket)
+                result = link.talk.service.outcome(of: ticket)
                 return result != nil
             }
             return try #require(result)

@@ -1,0 +1,170 @@
+import CModbus
+import DeviceCodecs
+import Glibc
+import LinuxIO
+import Quantities
+
+/// What a serial line needs besides its speed. Nothing of it concerns TCP.
+public struct ModbusLineOptions: Sendable, Equatable {
+    /// The port switches an RS-485 driver: asked of the kernel (TIOCSRS485) at each opening.
+    public var isRS485: Bool
+    /// The adapter hears itself: our own request comes back before the answer.
+    public var echoes: Bool
+    /// Received bytes are handed over at once where the driver can (ASYNC_LOW_LATENCY).
+    public var isLowLatency: Bool
+    /// Silence before each request; `nil` = t3.5. Never less than that.
+    public var gap: Duration?
+
+    public init(
+        isRS485: Bool = false, echoes: Bool = false, isLowLatency: Bool = true, gap: Duration? = nil
+    ) {
+        self.isRS485 = isRS485
+        self.echoes = echoes
+        self.isLowLatency = isLowLatency
+        self.gap = gap
+    }
+}
+
+/// What the kernel said to a line's options when it was opened.
+public struct ModbusLineState: Sendable, Equatable {
+    /// `errno`; 0 = taken, or not asked for.
+    public var rs485Error: CInt = 0
+    public var isLowLatency = false
+
+    public init() {}
+}
+
+/// A serial port or TCP connection: libmodbus opens, sets and closes it; bytes go in and out as they are.
+struct ModbusLine: ~Copyable {
+    private let context: OpaquePointer
+    private let isSerial: Bool
+    private let options: ModbusLineOptions
+    private(set) var isConnected = false
+    private(set) var state = ModbusLineState()
+    private var descriptor: CInt = -1
+
+    init(_ address: ModbusAddress, options: ModbusLineOptions) throws(ModbusError) {
+        context = try address.makeContext()
+        isSerial = address.timing != nil
+        self.options = options
+        modbus_set_error_recovery(context, MODBUS_ERROR_RECOVERY_NONE)
+    }
+
+    deinit {
+        if isConnected { close() }
+        modbus_free(context)
+    }
+
+    /// Opens the line or the connection; does nothing where it is open.
+    ///
+    /// - Parameters:
+    ///   - limit: longest wait for the connection.
+    ///   - patience: sent bytes that nobody acknowledges for so long end a connection.
+    mutating func connect(within limit: Duration, patience: Duration) throws(ModbusError) {
+        if isConnected { return }
+        let microseconds = max(.milliseconds(1), limit).nanoseconds / 1_000
+        modbus_set_response_timeout(
+            context, UInt32(microseconds / 1_000_000), UInt32(microseconds % 1_000_000))
+        if modbus_connect(context) != 0 {
+            let error = ModbusError(errno: errno)
+            modbus_close(context)
+            throw error
+        }
+        isConnected = true
+        descriptor = modbus_get_socket(context)
+        // libmodbus waits for a connection with select(), whose sets end there; a higher number aborts the
+        // process.
+        guard descriptor >= 0, descriptor < 1024 else {
+            disconnect()
+            throw .tooManyDescriptors
+        }
+        if isSerial { setLineOptions() } else { setTCPOptions(patience) }
+        modbus_flush(context)
+    }
+
+    mutating func disconnect() {
+        if isConnected { close() }
+        isConnected = false
+        descriptor = -1
+    }
+
+    /// A terminal that is closed waits until all has gone out, up to half a minute where its other end takes
+    /// nothing: what is left is dropped first.
+    private func close() {
+        if isSerial, descriptor >= 0 { tcflush(descriptor, TCIOFLUSH) }
+        modbus_close(context)
+    }
+
+    /// Drops what has arrived.
+    mutating func flush() { if isConnected { modbus_flush(context) } }
+
+    private func setTCPOptions(_ patience: Duration) {
+        var one: CInt = 1
+        let size = socklen_t(MemoryLayout<CInt>.size)
+        setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &one, size)
+        setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &one, size)
+        // A dead link must not look alive.
+        var milliseconds = CInt(clamping: patience.nanoseconds / 1_000_000)
+        setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, size)
+    }
+
+    /// A port that cannot do it works without, or not at all; both show.
+    private mutating func setLineOptions() {
+        state = ModbusLineState()
+        if options.isRS485 {
+            var settings = serial_rs485()
+            settings.flags = ballast_rs485_enabled | ballast_rs485_rts_on_send
+            if ballast_set_rs485(descriptor, &settings) != 0 { state.rs485Error = errno }
+        }
+        guard options.isLowLatency else { return }
+        var settings = serial_struct()
+        guard ballast_get_serial(descriptor, &settings) == 0 else { return }
+        settings.flags |= ballast_low_latency
+        state.isLowLatency = ballast_set_serial(descriptor, &settings) == 0
+    }
+
+    // MARK: Bytes
+
+    func send(_ bytes: UnsafeBufferPointer<UInt8>) throws(ModbusError) {
+        guard isConnected else { throw .disconnected }
+        let count =
+            isSerial
+            ? Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+            : Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+        if count == bytes.count { return }
+        // What is left of a request that the kernel took in part would be taken for the next one's head.
+        throw count < 0 ? ModbusError(errno: errno) : .disconnected
+    }
+
+    /// Waits for bytes, at most until `end`.
+    ///
+    /// - Returns: how many were put into `room`; 0 where none came in time.
+    func receive(
+        into room: UnsafeMutableBufferPointer<UInt8>, until end: MonotonicTime
+    ) throws(ModbusError) -> Int {
+        guard isConnected else { throw .disconnected }
+        while true {
+            let isReady = DescriptorWait.untilReadable(descriptor, until: end)
+            if isReady {
+                let count = try take(room)
+                if count > 0 { return count }
+            }
+            if MonotonicTime.now() >= end { return 0 }
+        }
+    }
+
+    private func take(_ room: UnsafeMutableBufferPointer<UInt8>) throws(ModbusError) -> Int {
+        guard !room.isEmpty else { return 0 }
+        let count = Glibc.read(descriptor, room.baseAddress, room.count)
+        if count > 0 { return count }
+        if count < 0, errno == EAGAIN || errno == EINTR { return 0 }
+        // A terminal without bytes reads as ended (VMIN 0); one that has gone says so to poll().
+        if count == 0, isSerial, !hasHungUp { return 0 }
+        throw count == 0 ? .disconnected : ModbusError(errno: errno)
+    }
+
+    private var hasHungUp: Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return Glibc.poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
+    }
+}
