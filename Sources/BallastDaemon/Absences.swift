@@ -1,10 +1,12 @@
 import Control
+import ControlSocket
 import LinuxIO
 import Plant
 import Quantities
 import Recorder
 
-/// The units that an operator has taken out for a time, so that a restart does not give them back.
+/// The locks of every unit as people see them: with the person, the reason and the wall time, so that a
+/// restart does not give a unit back.
 struct Absences {
     private let units: [String]
     private(set) var current: [LatchRecord.Absence]
@@ -13,32 +15,43 @@ struct Absences {
 
     init(_ record: LatchRecord, units: [String], wallSeconds: Int64) {
         self.units = units
-        current = record.absences.filter { units.contains($0.unit) && wallSeconds < $0.end }
-        overdue = record.absences.filter { units.contains($0.unit) && wallSeconds >= $0.end }
+        func isOver(_ absence: LatchRecord.Absence) -> Bool { absence.end.map { wallSeconds >= $0 } ?? false }
+        let own = record.absences.filter { units.contains($0.unit) }
+        current = own.filter { !isOver($0) }
+        overdue = own.filter(isOver)
     }
 
-    /// Learns from what the cycle made of an operator's wish.
-    mutating func saw(_ event: Event, wallSeconds: Int64) {
-        if event.kind == .maintenanceBegun { begin(.maintenance, event, wallSeconds) }
-        if event.kind == .maintenanceEnded { end(.maintenance, event) }
-        if event.kind == .overrideBegun(.standby) { begin(.standby, event, wallSeconds) }
-        if event.kind == .overrideEnded(.standby) { end(.standby, event) }
+    /// Learns from what the cycle made of a person's wish. What the program itself does needs no record.
+    ///
+    /// - Parameter reason: in the person's words.
+    mutating func saw(_ event: Event, reason: String = "", wallSeconds: Int64) {
+        switch event.kind {
+        case .lockBegun(let kind): begin(LatchRecord.Absence.Kind(kind), event, reason, wallSeconds)
+        case .lockEnded(let kind): end(LatchRecord.Absence.Kind(kind), event)
+        case _: break
+        }
     }
 
-    private mutating func begin(_ kind: LatchRecord.Absence.Kind, _ event: Event, _ wallSeconds: Int64) {
-        guard let unit = event.unit, let time = event.value else { return }
+    private mutating func begin(
+        _ kind: LatchRecord.Absence.Kind, _ event: Event, _ reason: String, _ wallSeconds: Int64
+    ) {
+        guard let unit = event.unit, event.by != .program else { return }
         end(kind, event)
         current.append(
-            LatchRecord.Absence(unit: units[unit], kind: kind, end: wallSeconds + Int64(time.rounded(.up))))
+            LatchRecord.Absence(
+                unit: units[unit], kind: kind,
+                end: event.value.map { wallSeconds + Int64($0.rounded(.up)) },
+                userID: event.by?.userID, reason: reason))
     }
 
     private mutating func end(_ kind: LatchRecord.Absence.Kind, _ event: Event) {
-        guard let unit = event.unit else { return }
-        current.removeAll { $0.unit == units[unit] && $0.kind == kind }
+        guard let unit = event.unit, event.by != .program else { return }
+        current.removeAll {
+            $0.unit == units[unit] && $0.kind == kind && $0.userID == event.by?.userID
+        }
     }
 
-    /// Takes the units out again, for what is left of their time. Before the first step. Whether a unit in
-    /// standby came from power is not known any more: in the end it is held.
+    /// Takes the units out again, for what is left of their time. Before the first step.
     func restore(_ controller: inout Controller, wallSeconds: Int64, at now: MonotonicTime) {
         // What it tells was told when the operator asked.
         var told = Decision()
@@ -49,14 +62,62 @@ struct Absences {
         for absence in current {
             guard let unit = units.firstIndex(of: absence.unit) else { continue }
             // A clock that is wrong at the start makes it no longer than anybody may ask for.
-            let left = min(Duration.seconds(absence.end - wallSeconds), Self.longest)
-            switch absence.kind {
-            case .maintenance: controller.handle(.maintain(unit: unit, for: left), at: now, into: &told)
-            case .standby:
-                controller.handle(.override(unit: unit, .standby, for: left), at: now, into: &told)
-            }
+            let left = absence.end.map { min(Duration.seconds($0 - wallSeconds), Self.longest) }
+            let person = absence.userID.map { Person.user($0) } ?? .unknown
+            controller.handle(
+                .lock(unit: unit, UnitLock.Kind(absence.kind), for: left, by: person), at: now, into: &told)
+        }
+    }
+
+    /// For people; `nil` where nobody has locked the unit.
+    func status(of unit: String) -> [LockStatus]? {
+        let own = current.filter { $0.unit == unit }
+        guard !own.isEmpty else { return nil }
+        return own.map { absence in
+            LockStatus(
+                kind: absence.kind.rawValue, user_id: absence.userID,
+                until: absence.end.map { WallClock.text(milliseconds: $0 * 1_000) }, reason: absence.reason,
+                text: absence.text)
         }
     }
 
     private static let longest = Duration.seconds(43_200)
+}
+
+extension Person {
+    /// `nil` where no account stands for it.
+    var userID: UInt32? {
+        switch self {
+        case .user(let id): id
+        case .unknown, .program: nil
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .user(let id): "user id \(id)"
+        case .unknown: "somebody unknown"
+        case .program: "the program"
+        }
+    }
+}
+
+extension LatchRecord.Absence.Kind {
+    fileprivate init(_ kind: UnitLock.Kind) {
+        switch kind {
+        case .maintenance: self = .maintenance
+        case .standby: self = .standby
+        case .hold: self = .hold
+        }
+    }
+}
+
+extension UnitLock.Kind {
+    init(_ kind: LatchRecord.Absence.Kind) {
+        switch kind {
+        case .maintenance: self = .maintenance
+        case .standby: self = .standby
+        case .hold: self = .hold
+        }
+    }
 }

@@ -50,6 +50,12 @@ public struct CheckedSite: Sendable {
         if let refusal = config.busLoads.lazy.compactMap(\.refusal).first {
             throw Daemon.StartFailure(description: "\(path): \(refusal)", isConfiguration: true)
         }
+        if let host = config.foreignHosts.first {
+            throw Daemon.StartFailure(
+                description:
+                    "\(path): \(host) is not this machine, and mode simulation drives no real device",
+                isConfiguration: true)
+        }
         self.files = files
         self.path = path
     }

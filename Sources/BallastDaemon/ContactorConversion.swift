@@ -1,5 +1,6 @@
 import Interlocks
 import Plant
+import Quantities
 import SiteConfig
 
 extension DigitalInputSet {
@@ -26,14 +27,17 @@ extension ContactorSettings {
     init(_ unit: UnitConfig) {
         guard let config = unit.contactors else {
             self = .ofBattery
+            zeroCurrent = Amperes(2)
+            openingLimit = unit.openingLimit
             return
         }
         self.init(
             drive: .own, prechargeLimit: config.prechargeLimit,
             prechargeCurrentMax: config.prechargeCurrentMax, attempts: config.attempts, pause: config.pause,
-            zeroCurrent: config.zeroCurrent, openingLimit: config.openingLimit,
+            zeroCurrent: config.zeroCurrent, openingLimit: unit.openingLimit,
             dischargedVoltage: config.dischargedVoltage, dischargeLimit: config.dischargeLimit,
             feedbackDebounce: config.feedbackDebounce, chargedShare: config.chargedShare,
             hasPrechargeFeedback: unit.ioModule?.has(.prechargeContactor) == true)
+        breakingCurrent = config.breakingCurrent
     }
 }

@@ -8,28 +8,38 @@ import Synchronization
 
 /// Answers the control socket. It only asks the cycle; what came of it is read from the cycle's own events.
 final class ControlService: Sendable {
-    private struct State: Sendable {
+    struct State: Sendable {
         var status: SiteStatus?
         var trips: [TripStatus] = []
         /// Newest answers of the cycle to resets and resumes, by unit.
         var answers: [Int: Event] = [:]
+        /// Why people have asked for locks.
+        var reasons: [LockKey: String] = [:]
     }
 
-    private let state = Mutex(State())
+    struct LockKey: Hashable {
+        var unit: Int
+        var kind: UInt8
+        var userID: UInt32?
+    }
+
+    let state = Mutex(State())
     private let commands = Mutex<Void>(())
     private let link: CycleLink
-    private let units: [String]
+    let units: [String]
     private let timing: TimingSource
     private let access: ControlAccess
     private let journal: Journal
     private let modbus: ModbusDesk
     private let stop = StopFlag()
+    private let beat: Beat
     let reversionDesk = ReversionDesk()
 
     init(
         link: CycleLink, units: [String], timing: TimingSource, access: ControlAccess, journal: Journal,
-        modbus: ModbusDesk = ModbusDesk()
+        beat: Beat = Beat("control"), modbus: ModbusDesk = ModbusDesk()
     ) {
+        self.beat = beat
         self.link = link
         self.modbus = modbus
         self.units = units
@@ -57,17 +67,32 @@ final class ControlService: Sendable {
         state.withLock { $0.answers[unit] = event }
     }
 
+    /// Why the person has asked for the lock that the event tells of, in that person's words.
+    func reason(of event: Event) -> String {
+        guard case .lockBegun(let kind) = event.kind, let unit = event.unit else { return "" }
+        let key = LockKey(unit: unit, kind: kind.rawValue, userID: event.by?.userID)
+        return state.withLock { $0.reasons[key] } ?? ""
+    }
+
     /// Asks the cycle about one unit and waits for what it makes of it.
     ///
     /// - Returns: `nil` where the cycle does not answer.
     private func ask(_ command: Controller.Command, about unit: Int) -> Event? {
         _ = state.withLock { $0.answers.removeValue(forKey: unit) }
-        guard self.command(command) else { return nil }
+        guard hand(command, until: .now() + Self.validity) else { return nil }
         return waitFor { $0.answers[unit] }
     }
 
-    private func waitFor<Value: Sendable>(_ value: (State) -> Value?) -> Value? {
-        let deadline = MonotonicTime.now() + .seconds(2)
+    /// A command that the cycle has not taken by then lapses, before who asked is told so.
+    static let validity = Duration.milliseconds(1_500)
+    /// A question that has waited for so long is not begun any more.
+    private static let queueing = Duration.milliseconds(1_500)
+    private static let longestQueue = 8
+
+    private func waitFor<Value: Sendable>(
+        until limit: MonotonicTime? = nil, _ value: (State) -> Value?
+    ) -> Value? {
+        let deadline = limit ?? MonotonicTime.now() + .seconds(2)
         while MonotonicTime.now() < deadline {
             if let value = state.withLock({ value($0) }) { return value }
             (MonotonicTime.now() + .milliseconds(5)).sleep()
@@ -78,33 +103,75 @@ final class ControlService: Sendable {
     /// Hands a command to the cycle; `false` where its queue is full.
     ///
     /// In production no power is taken from outside the site before every device has proven its reversion.
-    func command(_ command: Controller.Command) -> Bool {
+    func command(_ command: Controller.Command) -> Bool { hand(command, until: nil) }
+
+    /// The same, until its time.
+    func hand(_ command: Controller.Command, until: MonotonicTime?) -> Bool {
         if command.isRemotePower, let refusal = reversionDesk.remoteRefusal {
             journal.write(
                 LogRecord(.error, "refused: \(refusal)", fields: [("BALLAST_EVENT", "operator_refused")]))
             return false
         }
-        return put(command)
+        return put(command, until: until) != nil
     }
 
-    private func put(_ command: Controller.Command) -> Bool {
-        commands.withLock { _ in link.commands.push(command) }
+    /// - Returns: how many commands the cycle has taken once it has taken this one.
+    private func put(_ command: Controller.Command, until: MonotonicTime?) -> UInt64? {
+        commands.withLock { _ in
+            link.commands.push(TimedCommand(command: command, until: until))
+                ? link.commands.writtenCount : nil
+        }
     }
 
     func end() { stop.raise() }
     var isEnded: Bool { stop.isRaised }
 
+    /// What may wait for the cycle or a device, on its way to the thread that does.
+    private struct Work: Sendable {
+        var question: ControlServer.Question
+        var asker: Asker
+        var until: MonotonicTime
+    }
+
+    private let works = Mutex<[Work]>([])
+
+    /// Takes questions, and answers those that need not wait, a stop among them.
     func run(_ server: borrowing ControlServer) {
-        while !stop.isRaised {
-            do throws(SystemError) {
-                try server.serveOne(timeout: .milliseconds(200)) { request, peer, groups in
-                    self.answer(request, self.access.asker(peer, groups: groups))
+        server.run(
+            while: {
+                beat.turn()
+                return !stop.isRaised
+            },
+            { question in
+                let asker = access.asker(question.peer, groups: question.groups)
+                switch question.request.command {
+                case .status, .timing, .metrics, .trips, .stop:
+                    return answer(question.request, asker)
+                case .reset, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion:
+                    let work = Work(question: question, asker: asker, until: .now() + Self.queueing)
+                    let hasRoom = works.withLock { works in
+                        guard works.count < Self.longestQueue else { return false }
+                        works.append(work)
+                        return true
+                    }
+                    return hasRoom ? nil : ControlAnswer(error: "too many ask at once: try again")
                 }
-            } catch {
-                journal.write(
-                    LogRecord(
-                        .warning, "control socket: \(error)", fields: [("BALLAST_EVENT", "control_socket")]))
+            })
+    }
+
+    /// Answers what may wait, one after the other, on a thread of its own.
+    func work() {
+        while !stop.isRaised {
+            let next = works.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            guard let next else {
+                (MonotonicTime.now() + .milliseconds(5)).sleep()
+                continue
             }
+            guard MonotonicTime.now() < next.until else {
+                next.question.answer(ControlAnswer(error: "it came too late for an answer: nothing was done"))
+                continue
+            }
+            next.question.answer(answer(next.question.request, next.asker))
         }
     }
 
@@ -134,11 +201,11 @@ final class ControlService: Sendable {
     private func change(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
         switch request.command {
         case .reset: return reset(request, asker)
-        case .stop: return send(.stop, "the site is being taken out of service")
+        case .stop: return stopSite()
         case .resume: return resume(request)
         case .setpoint: return setpoint(request)
         case .revoke: return revoke(request)
-        case .mode: return mode(request)
+        case .mode: return mode(request, asker)
         case .modbusWrite:
             return modbusWrite(request, asker)
         case .reversion: return reversion(request)
@@ -182,34 +249,35 @@ final class ControlService: Sendable {
         return ControlAnswer(error: refusal)
     }
 
-    private func send(_ command: Controller.Command, _ done: String) -> ControlAnswer {
-        self.command(command)
-            ? ControlAnswer(done: done) : ControlAnswer(error: "the cycle takes no command now")
+    /// Done once the cycle has taken it; what it has not taken in time lapses, and that is the answer.
+    func send(_ command: Controller.Command, _ done: String) -> ControlAnswer {
+        let lapsed = link.lapsed.load(ordering: .acquiring)
+        let until = MonotonicTime.now() + Self.validity
+        guard let count = put(command, until: until) else {
+            return ControlAnswer(error: "the cycle takes no command now")
+        }
+        // A little longer than it holds: taken at the last moment is taken.
+        let isTaken = waitFor(until: until + .milliseconds(100)) { _ in
+            self.link.commands.takenCount >= count ? true : nil
+        }
+        // What was taken too late is counted right after it was taken.
+        (MonotonicTime.now() + .milliseconds(1)).sleep()
+        guard isTaken == true, link.lapsed.load(ordering: .acquiring) == lapsed else { return noAnswer }
+        return ControlAnswer(done: done)
     }
 
-    private func setpoint(_ request: ControlRequest) -> ControlAnswer {
-        guard let power = request.power_kw, let time = request.for_s else {
-            return ControlAnswer(error: "setpoint needs power_kw and for_s")
+    /// A stop that was received is carried out, whatever else waits or stands still.
+    private func stopSite() -> ControlAnswer {
+        link.stopAsked.store(true, ordering: .releasing)
+        let isTaken = waitFor(until: .now() + .milliseconds(300)) { _ in
+            self.link.stopAsked.load(ordering: .acquiring) ? nil : true
         }
-        let duration = Duration.milliseconds(Int64(time * 1_000))
-        guard let name = request.unit else {
-            return send(
-                .setBasePoint(.operator, .kilowatts(power), for: duration),
-                "the operator's setpoint is \(power) kW for \(time) s")
-        }
-        guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
-        return send(
-            .override(unit: unit, .power(.kilowatts(power)), for: duration),
-            "unit \(name) is asked for \(power) kW for \(time) s, inside its limits; others make up for it")
-    }
-
-    private func revoke(_ request: ControlRequest) -> ControlAnswer {
-        guard let name = request.unit else {
-            return send(.revokeBasePoint(.operator), "the operator's setpoint ends")
-        }
-        guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
-        return send(
-            .override(unit: unit, .power(.zero), for: nil), "unit \(name) gets its part of the site's power")
+        return isTaken == true
+            ? ControlAnswer(done: "the site is being taken out of service")
+            : ControlAnswer(
+                done:
+                    "received; the cycle stands still, so that outputs expire by themselves, and the site is taken"
+                    + " out of service as soon as it turns")
     }
 
     /// The unit must run: in maintenance it has no power, and nothing could be seen to end.
@@ -246,31 +314,8 @@ final class ControlService: Sendable {
             done: "unit \(name): the test of its I/O module has begun; the unit goes to zero, and trips")
     }
 
-    private var noSuchUnit: ControlAnswer {
+    var noSuchUnit: ControlAnswer {
         ControlAnswer(error: "no such unit; the units are \(units.joined(separator: ", "))")
-    }
-
-    private func mode(_ request: ControlRequest) -> ControlAnswer {
-        guard let name = request.unit, let unit = units.firstIndex(of: name) else { return noSuchUnit }
-        let time = request.for_s ?? 0
-        let duration = Duration.milliseconds(Int64(time * 1_000))
-        switch request.mode {
-        case "maintenance":
-            return send(
-                .maintain(unit: unit, for: duration),
-                "unit \(name) goes to zero power for \(time) s of maintenance; it is no lock-out")
-        case "standby":
-            return send(
-                .override(unit: unit, .standby, for: duration),
-                "unit \(name) goes to zero power and stays in standby for \(time) s")
-        // "auto": the request was checked.
-        default:
-            guard command(.override(unit: unit, .standby, for: nil)) else {
-                return ControlAnswer(error: "the cycle takes no command now")
-            }
-            return send(
-                .endMaintenance(unit: unit), "unit \(name) enters service anew, unless something holds it")
-        }
     }
 
     private func reset(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
@@ -308,7 +353,10 @@ final class ControlService: Sendable {
     }
 
     private var noAnswer: ControlAnswer {
-        ControlAnswer(error: "the cycle did not answer within 2 s; 'ballastctl status' tells what is")
+        ControlAnswer(
+            error:
+                "the cycle did not answer in time; what it had not taken lapses, 'ballastctl status' tells what is"
+        )
     }
 
     private func resume(_ request: ControlRequest) -> ControlAnswer {
@@ -318,10 +366,16 @@ final class ControlService: Sendable {
         case .holdEnded:
             let isStopped = state.withLock { $0.status?.stopped } == true
             let after = isStopped ? "after 'ballastctl resume': the site is stopped" : "anew"
+            let locks = state.withLock { $0.status?.units[unit].locks } ?? []
+            if !locks.isEmpty {
+                let list = locks.map(\.text).joined(separator: "; ")
+                return ControlAnswer(done: "unit \(name): no trip holds it; it stays in \(list)")
+            }
             return ControlAnswer(done: "unit \(name): nothing holds it; it enters service \(after)")
         case .resumeRefused:
             return ControlAnswer(
-                error: "unit \(name): a trip is latched; 'ballastctl reset \(name)' comes first")
+                error: "unit \(name): a trip is latched, and 'ballastctl reset \(name)' comes first; or what"
+                    + " the unit is held for, an open door for example, still stands")
         case nil, .some: return noAnswer
         }
     }
@@ -329,8 +383,15 @@ final class ControlService: Sendable {
     private func resumeSite() -> ControlAnswer {
         let units = state.withLock { $0.status?.units } ?? []
         let tripped = units.filter { !$0.trips.isEmpty }.map(\.id)
-        let rest = tripped.isEmpty ? "" : "; tripped, and not resumed: \(tripped.joined(separator: ", "))"
-        return send(.resume, "the site may run again, and every unit that was held\(rest)")
+        let isOfRestart: Set = ["after_restart", "repeated_restarts"]
+        let held = units.filter {
+            $0.trips.isEmpty && ($0.holds.map { !isOfRestart.isSuperset(of: $0) } ?? false || $0.locks != nil)
+        }.map(\.id)
+        var rest = tripped.isEmpty ? "" : "; tripped, and not resumed: \(tripped.joined(separator: ", "))"
+        if !held.isEmpty {
+            rest += "; still out, by a hold or a lock of their own: \(held.joined(separator: ", "))"
+        }
+        return send(.resume, "the site may run again, and every unit that only a restart held\(rest)")
     }
 
     private func needsService(_ unit: String, _ asker: Asker) -> String {
@@ -355,7 +416,7 @@ extension Controller.Command {
     fileprivate var isRemotePower: Bool {
         switch self {
         case .setBasePoint(.agc, _, _), .setBasePoint(.aggregator, _, _): true
-        case .reset, .setBasePoint, .revokeBasePoint, .maintain, .endMaintenance, .override,
+        case .reset, .setBasePoint, .revokeBasePoint, .lock, .unlock, .reenter, .override,
             .setStandingPower, .narrow, .stop, .resume, .resumeUnit:
             false
         }

@@ -1,4 +1,5 @@
 import Control
+import Recorder
 import SiteConfig
 
 /// What a configuration means to the control core: for those who run the core without the daemon around it.
@@ -7,6 +8,11 @@ public enum ControlSettings {
 
     /// In the order of the configuration's units.
     public static func units(_ config: SiteConfig) -> [UnitSettings] {
-        config.units.map { SiteAssembly.settings(of: $0, period: config.control.period) }
+        let book = ReversionBook(config, ReversionRecord())
+        return config.units.map { unit in
+            var settings = SiteAssembly.settings(of: unit, period: config.control.period)
+            settings.provenReversion = book.provenReversion(of: unit)
+            return settings
+        }
     }
 }

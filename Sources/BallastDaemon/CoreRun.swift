@@ -51,6 +51,7 @@ public final class CoreRun {
     /// As it stands on disk after the last turn.
     public private(set) var state: CoreState
     private var controller: Controller
+    private var actuations: [Actuation]
     private var latches: Latches
     private var absences: Absences
     private let log: EventLog
@@ -81,6 +82,7 @@ public final class CoreRun {
         log = EventLog(
             site: config.siteID, units: units, table: InterlockTable(config.interlocks.rules))
         controller = Self.controller(config, profiles, latches, restart.hold)
+        actuations = config.units.map { _ in Actuation.safe }
         if latches.record.isStopped { controller.restoreStop() }
         absences.restore(&controller, wallSeconds: wallSeconds, at: now)
         isStopped = latches.record.isStopped
@@ -104,10 +106,14 @@ public final class CoreRun {
     private static func controller(
         _ config: SiteConfig, _ profiles: [BatteryProfile?], _ latches: Latches, _ hold: UnitHold
     ) -> Controller {
+        // In virtual time nothing stands on disk but what the run itself has left.
+        let book = ReversionBook(config, ReversionRecord())
         let settings = config.units.enumerated().map { index, unit in
-            SiteAssembly.settings(
+            var settings = SiteAssembly.settings(
                 of: unit, profiles.indices.contains(index) ? profiles[index] : nil,
                 period: config.control.period)
+            settings.provenReversion = book.provenReversion(of: unit)
+            return settings
         }
         var controller = Controller(settings: SiteAssembly.siteSettings(config), units: settings.span)
         for (index, unit) in config.units.enumerated() {
@@ -154,6 +160,7 @@ public final class CoreRun {
         grid: GridImage, units images: Span<UnitImage>, wallSeconds: Int64, at now: MonotonicTime
     ) -> [CoreEvent] {
         controller.step(grid: grid, units: images, at: now, into: &decision)
+        actuations = Self.actuations(controller, &decision, count: config.units.count)
         var events: [Event] = []
         decision.events.forEach { events.append($0) }
         decision.events.removeAll()
@@ -183,9 +190,22 @@ public final class CoreRun {
         state.latches = record.bytes
     }
 
-    public func actuation(of unit: Int) -> Actuation {
-        controller.actuation(of: unit, in: &decision)
+    /// As the last cycle has decided.
+    public func actuation(of unit: Int) -> Actuation { actuations[unit] }
+
+    /// Both are large, and copied where a class gives them away: once a cycle, not once a question.
+    private static func actuations(
+        _ controller: borrowing Controller, _ decision: inout Decision, count: Int
+    ) -> [Actuation] {
+        var actuations: [Actuation] = []
+        for unit in 0..<count { actuations.append(controller.actuation(of: unit, in: &decision)) }
+        return actuations
     }
+
+    /// Cycles so far; without one there is no decision.
+    public var cycles: UInt64 { decision.cycle }
+    public var seenFrequency: Hertz? { decision.frequency }
+    public var basePoint: Watts { decision.basePoint }
 
     // MARK: What people see
 

@@ -35,11 +35,25 @@ struct CycleSnapshot: Sendable, BitwiseCopyable {
     var decision = Decision()
 }
 
+/// A command on its way to the cycle. One that lets power flow ends with the patience of who asked: nobody is
+/// surprised by it later.
+struct TimedCommand: Sendable, BitwiseCopyable {
+    var command: Controller.Command
+    /// `nil` = whenever the cycle gets to it.
+    var until: MonotonicTime?
+}
+
 /// What the cycle thread shares with the rest of the process. It never waits for any of it.
 final class CycleLink: Sendable {
     let snapshots = TripleBuffer(CycleSnapshot())
+    /// What must be on disk, for those who keep it: in the state folder, and in the runtime folder.
+    let latches = (state: TripleBuffer(LatchImage()), runtime: TripleBuffer(LatchImage()))
     let events: RingBuffer<Event>
-    let commands: RingBuffer<Controller.Command>
+    let commands: RingBuffer<TimedCommand>
+    /// A stop has a way of its own, which is never full.
+    let stopAsked = Atomic<Bool>(false)
+    /// How many commands came to the cycle after their time.
+    let lapsed = Atomic<UInt64>(0)
     let timing = CycleTiming()
     let cycles = Atomic<UInt64>(0)
     let overruns = Atomic<UInt64>(0)
@@ -49,7 +63,7 @@ final class CycleLink: Sendable {
     init() {
         let filler = Event(unit: nil, kind: .resumed, cycle: 0, at: MonotonicTime(nanoseconds: 0))
         events = RingBuffer(capacity: 4_096, filler: filler)
-        commands = RingBuffer(capacity: 64, filler: .stop)
+        commands = RingBuffer(capacity: 64, filler: TimedCommand(command: .stop, until: nil))
     }
 }
 
@@ -64,6 +78,8 @@ struct CycleThread: ~Copyable, Sendable {
     private let phasors: FixedList<TripleBufferReader<PhasorImage>>
     private let ports: FixedList<UnitPorts>
     private var snapshots: TripleBufferWriter<CycleSnapshot>
+    private var stateLatches: TripleBufferWriter<LatchImage>
+    private var runtimeLatches: TripleBufferWriter<LatchImage>
     private let link: CycleLink
 
     init(
@@ -79,6 +95,8 @@ struct CycleThread: ~Copyable, Sendable {
         self.ports = ports
         self.link = link
         snapshots = link.snapshots.writer()
+        stateLatches = link.latches.state.writer()
+        runtimeLatches = link.latches.runtime.writer()
     }
 
     mutating func run() {
@@ -124,7 +142,7 @@ struct CycleThread: ~Copyable, Sendable {
         // Read after the image is frozen: a sample that a bus publishes meanwhile must not come from the
         // future.
         let now = MonotonicTime.now()
-        while let command = link.commands.pop() { controller.handle(command, at: now, into: &decision) }
+        obey(at: now, &decision)
         let all = UnsafeBufferPointer(start: images, count: ports.count)
         controller.step(grid: grid, units: all.span, at: now, into: &decision)
         let decided = MonotonicTime.now()
@@ -137,6 +155,19 @@ struct CycleThread: ~Copyable, Sendable {
         link.timing.publication.record((MonotonicTime.now() - actuated).nanoseconds)
         recordAges(&grid, images, at: now)
         link.cycles.add(1, ordering: .relaxed)
+    }
+
+    /// The stop comes last: what was asked with it must not undo it.
+    private mutating func obey(at now: MonotonicTime, _ decision: inout Decision) {
+        let isStopAsked = link.stopAsked.exchange(false, ordering: .acquiringAndReleasing)
+        while let asked = link.commands.pop() {
+            if let until = asked.until, now > until {
+                link.lapsed.add(1, ordering: .releasing)
+                continue
+            }
+            controller.handle(asked.command, at: now, into: &decision)
+        }
+        if isStopAsked { controller.handle(.stop, at: now, into: &decision) }
     }
 
     /// How old the samples were when the cycle took them; a reading without a value has no age.
@@ -168,6 +199,11 @@ struct CycleThread: ~Copyable, Sendable {
     private mutating func publish(
         _ grid: GridImage, _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision
     ) {
+        // First: what is latched is on its way to the disk before anybody can tell of it.
+        stateLatches.pending.pointee.fill(from: decision)
+        stateLatches.commit()
+        runtimeLatches.pending.pointee.fill(from: decision)
+        runtimeLatches.commit()
         link.lostEvents.add(UInt64(decision.events.lost), ordering: .relaxed)
         decision.events.forEach { link.events.push($0) }
         snapshots.pending.pointee.grid = grid

@@ -1,6 +1,7 @@
 import CANBus
 import Control
 import ControlSocket
+import Glibc
 import LinuxIO
 import ModbusBus
 import Plant
@@ -20,9 +21,11 @@ public enum Daemon {
 
     /// Says why the daemon does not start.
     public static func refuse(_ failure: StartFailure) {
-        Journal(messageIDs: EventCatalog.messageIDs).write(
+        let journal = JournalThread.started(Onlookers())
+        journal.write(
             LogRecord(
                 .error, "not started: \(failure.description)", fields: [("BALLAST_EVENT", "not_started")]))
+        journal.flush(within: .seconds(2))
         ServiceManager.status("not started: \(failure.description)")
     }
 
@@ -60,18 +63,23 @@ public enum Daemon {
     public static func run(_ checked: CheckedSite, behindDoor door: String? = nil) throws(StartFailure) {
         let config = checked.config
         let signals = SignalInbox(reloads: true)
-        let journal = Journal(messageIDs: EventCatalog.messageIDs)
+        let onlookers = Onlookers()
+        let journal = JournalThread.started(onlookers)
+        // A log that stands still keeps no process from ending.
+        defer { journal.flush(within: .seconds(2)) }
         let directory = config.paths.stateDirectory
         let lock = try prepare(directory)
         guard ClockWatch.advances() else {
             throw StartFailure(description: "the monotonic clock does not advance: nothing would ever expire")
         }
-        let path = LatchRecord.path(in: directory)
-        let latches = Latches.restore(LatchRecord.read(path), path: path, config)
+        let search = LatchPlaces(config).search()
+        let latches = Latches.restore(search.finding, path: LatchRecord.path(in: directory), config)
         let restart = Restart.judge(
-            RunRecord.read(RunRecord.path(in: directory)), resumes: config.control.resumesAfterRestart,
+            RunRecord.read(RunRecord.path(in: directory)), hasLatches: search.finding != .missing,
+            doubt: search.doubt, resumes: config.control.resumesAfterRestart,
             wallSeconds: WallClock.nowMilliseconds() / 1_000)
         for note in latches.notes + restart.notes { journal.write(note) }
+        for risk in config.accepted { journal.write(accepted(risk, site: config.siteID)) }
         let busStop = StopFlag()
         let epoch = MonotonicTime.now() + .milliseconds(50)
         let site: SiteAssembly
@@ -85,11 +93,20 @@ public enum Daemon {
         let server = try controlServer(door ?? config.paths.controlSocket, isBehindDoor: door != nil)
         // Before anything may have power: a run that nobody knows of would not be missed.
         try write(restart.record, in: directory)
-        try Threads.serve(
-            site, server: server, journal: journal, busStop: busStop, latches: latches,
-            checked: checked, signals: signals)
-        end(restart.record, in: directory, journal)
+        let areLatchesSaved = try Threads.serve(
+            site, server: server, journal: journal, onlookers: onlookers, busStop: busStop, latches: latches,
+            search: search, checked: checked, signals: signals)
+        end(restart.record, in: directory, areLatchesSaved: areLatchesSaved, journal)
         withExtendedLifetime(lock) {}
+    }
+
+    private static func accepted(_ risk: AcceptedRisk, site: String) -> LogRecord {
+        LogRecord(
+            .warning, "RISK ACCEPTED: \(risk.text)",
+            fields: [
+                ("BALLAST_SITE", site), ("BALLAST_EVENT", "risk_accepted"),
+                ("BALLAST_CAUSE", risk.risk.rawValue),
+            ])
     }
 
     private static func controlServer(
@@ -109,6 +126,9 @@ public enum Daemon {
             try DurableFile.createDirectories(directory)
             guard let lock = try ProcessLock.take(directory + "/lock") else {
                 throw StartFailure(description: "another ballastd runs with \(directory)")
+            }
+            do throws(SystemError) { try lock.note(process: Int(getpid())) } catch {
+                // On a full disk: a lock without a name holds as well.
             }
             return ProcessLockBox(lock)
         } catch let failure as StartFailure {

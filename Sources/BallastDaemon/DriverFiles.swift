@@ -6,11 +6,11 @@ import SiteConfig
 import YAMLText
 
 /// The drivers that a site's devices name, by their paths as the site's file has them.
-struct DriverFiles: Sendable {
+public struct DriverFiles: Sendable {
     private var maps: [String: RegisterMap] = [:]
 
     /// None.
-    init() {}
+    public init() {}
 
     /// Reads and checks them.
     ///

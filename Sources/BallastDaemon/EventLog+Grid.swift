@@ -18,12 +18,47 @@ extension EventLog {
             let name = Names.text(source, units: units)
             record.cause = name
             (record.event, record.text) = ("frequency_source", "frequency now comes from \(name)")
-        case .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridGood, .gridEntered, .modeChanged,
+        case .gridSourceBlind(let source, let isFrozen):
+            let name = Names.text(source, units: units)
+            record.cause = name
+            let what = isFrozen ? "repeats the same frequency\(value) while the grid moves" : "sees no grid"
+            (record.event, record.text) = (
+                "grid_source_blind", "\(name) \(what); what it says does not count"
+            )
+        case .gridSourceSees(let source):
+            let name = Names.text(source, units: units)
+            record.cause = name
+            (record.event, record.text) = ("grid_source_sees", "\(name) sees the grid again\(value)")
+        case .meterJudged(let verdict):
+            record.cause = "\(verdict.name)"
+            func kilowatts(_ power: Double?) -> String {
+                power.map { "\(Names.rounded($0 / 1_000)) kW" } ?? "?"
+            }
+            let powers = "it shows \(kilowatts(event.value)), the units give \(kilowatts(event.limit))"
+            switch verdict {
+            case .proven, .unproven:
+                (record.event, record.text) = ("meter_good", "the meter follows the units' power; \(powers)")
+            case .reversed:
+                (record.event, record.text) = (
+                    "meter_wrong", "METER REVERSED: it moves against the units' power; \(powers); power_sign?"
+                )
+            case .frozen:
+                (record.event, record.text) = (
+                    "meter_wrong", "METER FROZEN: it stands still while the units' power moves; \(powers)"
+                )
+            case .astray:
+                (record.event, record.text) = (
+                    "meter_wrong", "METER ASTRAY: it does not move with the units' power; \(powers)"
+                )
+            }
+        case .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridGood, .gridEntered, .gridUnseen,
+            .gridSeen, .modeChanged,
             .tripped, .warned, .warningGone, .basePointSet, .basePointRefused, .basePointRevoked,
-            .basePointLapsed, .maintenanceBegun, .maintenanceEnded, .maintenanceRefused, .resetDone,
+            .basePointLapsed, .lockBegun, .lockEnded, .lockRefused, .overrideOfTripped, .resetDone,
             .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .overrideBegun, .overrideEnded, .overrideRefused, .contactorFault,
-            .openedUnderLoad, .held, .holdEnded, .resumeRefused:
+            .openedUnderLoad, .held, .holdEnded, .resumeRefused, .nameplateBelow, .secondSenderHeard,
+            .secondSenderGone:
             (record.event, record.text) = plain(event.kind)
         }
     }

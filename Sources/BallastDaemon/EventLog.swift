@@ -48,7 +48,8 @@ struct EventLog {
         switch record.event {
         case "contactor_fault", "grid_lost", "grid_not_ready", "held": add("BALLAST_CAUSE", record.cause)
         case let name
-        where name.hasPrefix("base_point") || name.hasPrefix("override") || name == "frequency_source":
+        where name.hasPrefix("base_point") || name.hasPrefix("override") || name.hasPrefix("maintenance")
+            || name == "frequency_source" || name.hasPrefix("grid_source"):
             add("BALLAST_SOURCE", record.cause)
         case _: add("BALLAST_INTERLOCK", record.cause)
         }
@@ -58,7 +59,9 @@ struct EventLog {
         add("BALLAST_STATE_FROM", record.from)
         add("BALLAST_STATE_TO", record.to)
         add("BALLAST_CYCLE", String(record.cycle))
-        return LogRecord(priority(of: event.kind), record.text, fields: fields)
+        var line = LogRecord(priority(of: event.kind), record.text, fields: fields)
+        if case .tripped = event.kind { line.mustBeKept = true }
+        return line
     }
 
     /// Which signal's value the event tells.
@@ -76,16 +79,14 @@ struct EventLog {
     private func describe(_ event: Event, _ record: inout EventRecord) {
         switch event.kind {
         case .modeChanged(let from, let to):
-            record.event = "mode"
-            record.from = "\(from.kind.name)"
-            record.to = "\(to.kind.name)"
-            record.text = "\(from.kind.name) → \(to.kind.name)"
+            (record.event, record.text) = ("mode", "\(from.kind.name) → \(to.kind.name)")
+            (record.from, record.to) = ("\(from.kind.name)", "\(to.kind.name)")
         case .tripped(let id):
-            record.event = "trip"
-            record.cause = "\(id.name)"
+            (record.event, record.cause) = ("trip", "\(id.name)")
             let value = Names.value(event, of: id, in: table)
-            record.text =
-                "TRIP \(id.name)\(value.isEmpty ? "" : ": ")\(value); power to zero, latched until reset"
+            let measured = [value, powers(event)].filter { !$0.isEmpty }.joined(separator: "; ")
+            let name = measured.isEmpty ? "\(id.name)" : "\(id.name): \(measured)"
+            record.text = "TRIP \(name); power to zero, latched until reset"
         case .contactorFault(let fault):
             record.event = "contactor_fault"
             record.cause = "\(fault.name)"
@@ -112,17 +113,45 @@ struct EventLog {
         case .basePointLapsed(let source):
             powerAsked("base_point_lapsed", "has lapsed", source, event, &record)
         case .frequencyHandedOver, .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridLost,
-            .gridNotReady, .gridGood, .gridEntered:
+            .gridNotReady, .gridGood, .gridEntered, .gridUnseen, .gridSeen, .gridSourceBlind,
+            .gridSourceSees, .meterJudged:
             describeGrid(event, &record)
-        case .maintenanceBegun, .maintenanceEnded, .maintenanceRefused, .resetDone, .resetRefused,
-            .resetNeedsService, .stoppedWithPower, .openedUnderLoad, .frequencyLost, .frequencyBack,
-            .stopRequested, .resumed, .holdEnded, .resumeRefused:
+        case .openedUnderLoad:
             (record.event, record.text) = plain(event.kind)
-        case .overrideBegun(let kind): overridden("override", "is set", kind, event, &record)
-        case .overrideEnded(let kind): overridden("override_end", "has ended", kind, event, &record)
-        case .overrideRefused(let kind):
-            overridden("override_refused", "is refused: its time is out of range", kind, event, &record)
+            let current = event.value.map { "\(Names.rounded($0)) A" } ?? "a current that nobody knows"
+            record.text += "; parted \(current)"
+            if let limit = event.limit { record.text += ", made for \(Names.rounded(limit)) A" }
+        case .nameplateBelow:
+            let (rated, asked) = ((event.value ?? 0) / 1_000, (event.limit ?? 0) / 1_000)
+            record.event = "nameplate_below"
+            record.text =
+                "the inverter says that it is built for \(Names.rounded(rated)) kW, max_power_kw is"
+                + " \(Names.rounded(asked)): it is asked for no more than its own"
+        case .resetDone, .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
+            .stopRequested, .resumed, .holdEnded, .resumeRefused, .secondSenderHeard, .secondSenderGone:
+            (record.event, record.text) = plain(event.kind)
+        case .overrideBegun: overridden("override", "is set", event, &record)
+        case .overrideEnded: overridden("override_end", "has ended", event, &record)
+        case .overrideRefused:
+            overridden("override_refused", "is refused: its time is out of range", event, &record)
+        case .overrideOfTripped:
+            overridden("override_refused", "is refused: the unit is tripped", event, &record)
+        case .lockBegun(let kind): locked(("maintenance", "override"), "is set", kind, event, &record)
+        case .lockEnded(let kind):
+            locked(("maintenance_end", "override_end"), "has ended", kind, event, &record)
+        case .lockRefused(let kind):
+            locked(
+                ("maintenance_refused", "override_refused"),
+                "is refused: its time is out of range, or six persons have locked the unit", kind,
+                event, &record)
         }
+    }
+
+    /// `asked 0.0 kW, measured 9.2 kW`.
+    private func powers(_ event: Event) -> String {
+        guard let asked = event.asked else { return "" }
+        let delivered = event.delivered.map { "\(Names.rounded($0.kilowatts)) kW" } ?? "nothing"
+        return "asked \(Names.rounded(asked.kilowatts)) kW, measured \(delivered)"
     }
 
     private func powerAsked(
@@ -135,33 +164,45 @@ struct EventLog {
         record.text = "base point of \(source.name) \(what)\(power)"
     }
 
-    private func overridden(
-        _ name: String, _ what: String, _ kind: UnitOverride.Kind, _ event: Event,
-        _ record: inout EventRecord
-    ) {
+    private func overridden(_ name: String, _ what: String, _ event: Event, _ record: inout EventRecord) {
         record.event = name
+        record.cause = "power"
+        let shown = event.value.map { " (\($0 / 1_000) kW)" } ?? ""
+        record.text = "an operator's power for this unit \(what)\(shown)"
+    }
+
+    /// Maintenance has events of its own; the other locks are told as what an operator sets in place of
+    /// automatic service.
+    private func locked(
+        _ names: (ofMaintenance: String, ofOthers: String), _ done: String, _ kind: UnitLock.Kind,
+        _ event: Event, _ record: inout EventRecord
+    ) {
+        record.event = kind == .maintenance ? names.ofMaintenance : names.ofOthers
         record.cause = "\(kind.name)"
-        let value = event.value.map { kind == .power ? "\($0 / 1_000) kW" : "for \($0) s" }
-        let shown = value.map { " (\($0))" } ?? ""
-        record.text = "an operator's \(kind.name) for this unit \(what)\(shown)"
+        let time = event.value.map { " (for \($0) s)" } ?? ""
+        let person = event.by.map { " of \($0.text)" } ?? ""
+        record.text = "\(kind.name)\(person) \(done)\(time)"
     }
 
     func plain(_ kind: Event.Kind) -> (event: String, text: String) {
         switch kind {
         case .resetDone: ("reset", "trips reset; the unit is held until it is resumed")
         case .holdEnded: ("hold_end", "nothing holds the unit any more; it enters service anew")
-        case .resumeRefused: ("resume_refused", "resume refused: a trip is latched, and is reset first")
+        case .resumeRefused:
+            (
+                "resume_refused",
+                "resume refused: a trip is latched and is reset first, or what the unit is held for still stands"
+            )
         case .resetRefused: ("reset_refused", "reset refused: the cause of a trip is still present")
         case .resetNeedsService:
             ("reset_needs_service", "reset refused: what is still latched needs the role service")
         case .stoppedWithPower:
             ("stopped_with_power", "stopped by its time alone: the inverter is not seen to be at zero power")
+        case .secondSenderHeard:
+            ("second_sender", "somebody else speaks in the battery's name: the strictest of both counts")
+        case .secondSenderGone: ("second_sender_gone", "only one speaks in the battery's name again")
         case .openedUnderLoad:
             ("opened_under_load", "contactors opened by their bound alone: current is not seen to have ended")
-        case .maintenanceBegun:
-            ("maintenance", "taken for maintenance: zero power, then contactors open")
-        case .maintenanceEnded: ("maintenance_end", "maintenance has ended")
-        case .maintenanceRefused: ("maintenance_refused", "maintenance refused: its time is out of range")
         case .frequencyLost: ("frequency_lost", "no fresh frequency; droop is held, then ramps to zero")
         case .frequencyBack: ("frequency_back", "frequency is measured again")
         case .frequencyDisputed:
@@ -171,25 +212,37 @@ struct EventLog {
             ("frequency_missing", "no frequency source for 5 s: the site gives no frequency response")
         case .gridGood: ("grid_good", "the grid is seen good; the time to enter service begins")
         case .gridEntered: ("grid_entered", "the grid's state allows service")
+        case .gridUnseen:
+            (
+                "grid_unseen",
+                "GRID: nobody on site sees it, no meter, inverter or PMU; power goes to zero on the ramp"
+            )
+        case .gridSeen:
+            ("grid_seen", "the grid is seen again, without an excursion; power comes back on the ramp")
         case .stopRequested: ("stop", "site is being taken out of service")
         case .resumed: ("resume", "site may run again")
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
-            .frequencyHandedOver, .gridLost, .gridNotReady, .contactorFault, .held:
+            .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost,
+            .gridNotReady, .contactorFault, .held, .nameplateBelow, .gridSourceBlind, .gridSourceSees,
+            .meterJudged:
             ("", "")
         }
     }
 
     private func priority(of kind: Event.Kind) -> LogRecord.Priority {
         switch kind {
-        case .tripped, .gridLost, .contactorFault: .critical
+        case .meterJudged(let verdict): verdict.isWrong ? .critical : .notice
+        case .tripped, .gridLost, .gridUnseen, .contactorFault: .critical
         case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
-            .basePointRefused, .basePointLapsed, .maintenanceRefused, .overrideRefused, .frequencyDisputed,
-            .frequencyMissing, .gridNotReady, .held, .resumeRefused:
+            .secondSenderHeard, .basePointRefused, .basePointLapsed, .lockRefused, .overrideRefused,
+            .overrideOfTripped, .frequencyDisputed, .frequencyMissing, .gridNotReady, .gridSourceBlind,
+            .held, .resumeRefused, .nameplateBelow:
             .warning
         case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,
-            .basePointSet, .basePointRevoked, .maintenanceBegun, .maintenanceEnded, .overrideBegun,
-            .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered, .holdEnded:
+            .basePointSet, .basePointRevoked, .lockBegun, .lockEnded, .overrideBegun,
+            .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered, .holdEnded,
+            .gridSeen, .gridSourceSees, .secondSenderGone:
             .notice
         }
     }

@@ -21,6 +21,34 @@ enum FrequencySummary {
         return lines
     }
 
+    /// The weakest grid with which the response keeps its margins, small signals alone.
+    static func margins(of config: SiteConfig) -> [String] {
+        let droop = config.gridIntegration.droop
+        // What is measured is as old as its source's poll, over a window as long again.
+        let measuring = (config.gridMeter?.modbus.poll ?? .milliseconds(100)) * 2
+        let write = config.units.map { $0.inverter.turnaround * 2 }.max() ?? .zero
+        let response = config.units.map(\.response).max() ?? .zero
+        guard
+            let margins = DroopMargins(
+                droop.curve, droop.service.dynamics, measuring: measuring, period: config.control.period,
+                write: write, response: response)
+        else { return [] }
+        let grid = DroopMargins.Grid()
+        let head = "  grid strength   "
+        let kept = "6 dB and 45° are kept"
+        guard let share = margins.shareMax() else {
+            return [head + "on no grid: it hunts (H \(grid.inertia) s, damping \(grid.damping))"]
+        }
+        let on = "H \(grid.inertia) s, damping \(grid.damping)"
+        if share >= 1 { return [head + "\(kept) even where the site runs alone (\(on))"] }
+        let most = "the site is at most \(Names.rounded(share * 100)) % of what runs"
+        var lines = [head + "\(kept) where \(most) (\(on))"]
+        if share < grid.share {
+            lines.append("                  on a weaker grid it may hunt: a flatter droop, a faster inverter")
+        }
+        return lines
+    }
+
     private static func curve(_ droop: DroopConfig) -> String {
         let band = "outside \(droop.deadbandLow.value) … \(droop.deadbandHigh.value) Hz"
         let curve = droop.curve

@@ -3,6 +3,18 @@ import Plant
 import SiteConfig
 
 extension InterlockTable {
+    /// The same with what follows from the site's own times.
+    init(_ site: SiteConfig) {
+        self.init()
+        for rule in site.interlocks.rules {
+            guard var row = InterlockRow(rule) else {
+                preconditionFailure("interlock \(rule.id) on \(rule.signal) is not known to the plant")
+            }
+            row.patience = site.openingPatience(of: rule)
+            add(row)
+        }
+    }
+
     /// The rows of a checked configuration, as the core judges them.
     ///
     /// - Precondition: every name is in the plant's vocabulary; a test holds the configuration's words to it.
@@ -29,6 +41,11 @@ extension InterlockRow {
             while: Condition(rule.condition), for: rule.debounce, action: Action(rule.action),
             reset: Reset(rule.reset), processSafetyTime: rule.processSafetyTime,
             presence: Presence(rule.presence), hysteresis: rule.hysteresis)
+        guard rule.latches else { return }
+        exposure = rule.exposure
+        guard let count = rule.count else { return }
+        self.count = UInt8(count.times)
+        countWindow = count.window
     }
 }
 
@@ -82,6 +99,7 @@ extension InterlockRow.Action {
     fileprivate init(_ action: InterlockRule.Action) {
         switch action {
         case .stop: self = .stop
+        case .hold: self = .hold
         case .trip: self = .trip
         case .emergencyStop: self = .emergencyStop
         }

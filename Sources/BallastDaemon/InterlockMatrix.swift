@@ -8,6 +8,11 @@ struct InterlockMatrix {
         var times: [TimeToSafe]
         /// Whether any unit has the signal.
         var isWired: Bool
+        /// How long contacts wait at most for the current to end after this row's trip; `nil` where it trips
+        /// nothing.
+        var patience: Duration?
+        /// They part what flows as soon as a zero has had its time to arrive.
+        var isEmergency: Bool { InterlockSignal.named(rule.signal)?.partsLoad == true }
 
         var unit: InterlockSignal.Unit { InterlockSignal.named(rule.signal)?.unit ?? .state }
         var slowest: TimeToSafe? { times.max { $0.total < $1.total } }
@@ -31,7 +36,8 @@ struct InterlockMatrix {
             let signal = InterlockSignal.named(rule.signal)
             return Row(
                 rule: rule, times: times.filter { $0.rule == rule.id },
-                isWired: signal.map { signal in site.config.units.contains { $0.isWired(signal) } } ?? true)
+                isWired: signal.map { signal in site.config.units.contains { $0.isWired(signal) } } ?? true,
+                patience: site.config.openingPatience(of: rule))
         }
     }
 
@@ -92,14 +98,40 @@ extension InterlockMatrix {
         lines += notInForce.map { "  NOT IN FORCE here, though shipped: \($0)" }
         lines += [
             "  * mandatory in production. A missing or stale signal closes the row's direction; what is not wired is not judged.",
+            "  what flickers: the time beyond a trip limit is summed too and trips at exposure_ms (ten times 'for ms'), leaking at",
+            "  a twentieth; "
+                + rows.compactMap { row in
+                    row.rule.count.map { "\(row.rule.id) \($0.times)" + " in \(Int($0.window.seconds)) s" }
+                }.joined(separator: ", "),
             "time to safe in ms: worst case from evidence on the wire to zero power; limit: half of the process safety time",
         ]
         for unit in site.config.units {
             lines.append(Self.line("unit \(unit.id)", Self.parts + ["total", "limit"]))
             lines += rows.flatMap { row in row.times.filter { $0.unit == unit.id }.map { Self.line($0) } }
         }
+        lines += openings
         lines += site.files.map { "sha256 \($0.sha256)  \($0.path)" }
         return lines.joined(separator: "\n")
+    }
+
+    /// Which row's trip may part a current, and when.
+    private var openings: [String] {
+        var lines = [
+            "contacts wait for the current to end, after a row's trip at most so many ms, no longer than their own",
+            "  open_under_load_after_ms; * declared emergency: they part what flows once a zero has had its time",
+        ]
+        var line = "   "
+        for row in rows {
+            guard let patience = row.patience, row.isWired else { continue }
+            let word = " \(row.rule.id)\(row.isEmergency ? "*" : "") \(Self.milliseconds(patience)),"
+            if line.count + word.count > 118 {
+                lines.append(line)
+                line = "   "
+            }
+            line += word
+        }
+        if line.last == "," { line.removeLast() }
+        return lines + [line]
     }
 
     private static let widths = [32, 26, 2, 5, 10, 5, 7, 7, 10, 7, 8]

@@ -29,6 +29,9 @@ extension InterlockMatrix {
             ("warn", .number(rule.warn)), ("derate_from", .number(rule.derate?.from)),
             ("derate_to", .number(rule.derate?.to)), ("trip", .number(rule.trip)),
             ("hysteresis", .number(rule.hysteresis)),
+            ("exposure_ms", .number(rule.exposure > .zero ? rule.exposure.milliseconds : nil)),
+            ("count", .number(rule.count.map { Double($0.times) })),
+            ("count_window_s", .number(rule.count?.window.seconds)),
             ("debounce_ms", .number(rule.debounce.milliseconds)), ("while", .text(rule.condition.rawValue)),
             ("action", .text(row.action)), ("reset", .text(rule.reset.rawValue)),
             ("presence", .text(rule.presence.rawValue)), ("group", .text(rule.group)),
@@ -37,6 +40,8 @@ extension InterlockMatrix {
             ("absolute_derate_end", .number(rule.floor?.derateEnd)),
             ("absolute_debounce_ms", .number(rule.floor?.debounce.milliseconds)),
             ("process_safety_time_ms", .number(rule.processSafetyTime?.milliseconds)),
+            ("opens_under_load_after_ms", .number(row.patience?.milliseconds)),
+            ("declared_emergency", .flag(row.isEmergency)),
             ("source", .text(rule.source)), ("process_safety_time_source", .text(rule.timeSource)),
             ("time_to_safe", .list(row.times.map { object($0) })),
         ])

@@ -61,9 +61,7 @@ struct Latches: Equatable {
                     fields: [("BALLAST_EVENT", "stop")]))
         }
         for absence in record.absences where units.contains(absence.unit) {
-            let end = WallClock.text(milliseconds: absence.end * 1_000)
-            latches.note(
-                "unit \(absence.unit) stays in \(absence.kind.rawValue) until \(end)", unit: absence.unit)
+            latches.note("unit \(absence.unit) stays in \(absence.text)", unit: absence.unit)
         }
         for entry in record.entries where entry.trips == 0 && entry.hold != 0 && units.contains(entry.unit) {
             latches.note(
@@ -94,6 +92,16 @@ struct Latches: Equatable {
             LogRecord(.warning, text, fields: [("BALLAST_EVENT", "latch_record"), ("BALLAST_UNIT", unit)]))
     }
 
+    /// The record with the site's units first, in their order.
+    func inOrder(_ units: [String]) -> LatchRecord {
+        let entries = units.map { unit in
+            record.entries.first { $0.unit == unit } ?? LatchRecord.Entry(unit: unit, trips: 0, firstOut: nil)
+        }
+        return updated(
+            entries, isStopped: record.isStopped, absences: record.absences,
+            details: record.details.filter { units.contains($0.unit) })
+    }
+
     /// The record with the units' trips as they are now; units that are not in `current` keep theirs.
     func updated(
         _ current: [LatchRecord.Entry], isStopped: Bool = false, absences: [LatchRecord.Absence] = [],
@@ -104,6 +112,15 @@ struct Latches: Equatable {
         return LatchRecord(
             entries: current + others, isStopped: isStopped, absences: absences,
             details: details + record.details.filter { isElsewhere($0.unit) })
+    }
+}
+
+extension LatchRecord.Absence {
+    /// `maintenance by user id 1000 until 2026-01-02T03:04:05Z (fuse changed)`.
+    var text: String {
+        let person = userID.map { "user id \($0)" } ?? "somebody unknown"
+        let until = end.map { " until \(WallClock.text(milliseconds: $0 * 1_000))" } ?? " until they end it"
+        return "\(kind.rawValue) by \(person)\(until)\(reason.isEmpty ? "" : " (\(reason))")"
     }
 }
 

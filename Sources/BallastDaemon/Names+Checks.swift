@@ -3,6 +3,14 @@ import Interlocks
 import Plant
 
 extension Names {
+    /// The same of a device that is heard, and does not give all that it must.
+    static func check(_ id: InterlockID, _ missing: MissingReading?) -> String {
+        guard let missing, !missing.isSilent else { return check(id) }
+        return
+            "the wire is well and \(missing.name.name) is missing: does the \(missing.device.name) send it,"
+            + " and does its profile or register map read it?"
+    }
+
     /// What a person looks at before resetting a trip.
     static func check(_ id: InterlockID) -> String {
         switch id {

@@ -15,6 +15,7 @@ enum Names {
         case .reading(let signal): "no_\(signal.name)"
         case .interlock(let id): "\(id.name)"
         case .mode: "not_in_service"
+        case .entry: "entry_ramp"
         case .siteLimit: "site_limit"
         case .contactors: "contactors_open"
         case .sharing: "sharing"
@@ -39,6 +40,7 @@ enum Names {
         case .waiting: "waiting"
         case .ramping: "ramping"
         case .inService: "in_service"
+        case .blind: "blind"
         }
     }
 
@@ -60,6 +62,7 @@ enum Names {
     static func text(_ hold: UnitHold) -> String {
         if hold.contains(.repeatedRestarts) { return "held after the third unplanned restart in ten minutes" }
         if hold.contains(.afterReset) { return "held after a trip" }
+        if hold.contains(.afterInterlock) { return "held because an interlock asks for a person's look" }
         if hold.contains(.afterRestart) { return "held after an unplanned restart" }
         return hold.isEmpty ? "not held" : "held after its time out of service has ended"
     }
@@ -69,6 +72,7 @@ enum Names {
         let names: [(UnitHold, String)] = [
             (.afterReset, "after_reset"), (.afterRestart, "after_restart"),
             (.repeatedRestarts, "repeated_restarts"), (.afterOverride, "after_override"),
+            (.afterInterlock, "after_interlock"),
         ]
         return names.filter { hold.contains($0.0) }.map(\.1)
     }
@@ -93,7 +97,32 @@ enum Names {
         guard let row = row(id, in: table), let value = event.value else { return "" }
         if let bits = bits(value, of: row.signal) { return "\(row.signal.quantity): \(bits)" }
         let limit = event.limit.map { ", limit \(rounded($0)) \(row.signal.shownSymbol)" } ?? ""
+        if let missing = event.missing {
+            return "\(quantity(missing)) \(rounded(value)) s\(limit)\(heard(missing))"
+        }
         return "\(row.signal.quantity) \(rounded(value)) \(row.signal.shownSymbol)\(limit)"
+    }
+
+    /// `battery silent for`; `battery gives no state_of_charge (not_implemented) for`.
+    static func quantity(_ missing: MissingReading) -> String {
+        if missing.isSilent { return "\(missing.device.name) silent for" }
+        return "\(missing.device.name) gives no \(missing.name.name) (\(text(missing.fault))) for"
+    }
+
+    /// What is missing of a device, with its true age.
+    static func text(_ missing: MissingReading) -> String {
+        guard let lasting = missing.lasting else {
+            return missing.isSilent
+                ? "\(missing.device.name) never heard"
+                : "\(missing.device.name) has never given a good \(missing.name.name)"
+                    + " (\(text(missing.fault)))\(heard(missing))"
+        }
+        return "\(quantity(missing)) \(rounded(lasting.seconds)) s\(heard(missing))"
+    }
+
+    private static func heard(_ missing: MissingReading) -> String {
+        guard !missing.isSilent, let heard = missing.heard else { return "" }
+        return "; it was heard \(rounded(heard.seconds)) s ago"
     }
 
     /// The names of the bits, where the signal is a word of them.

@@ -64,6 +64,14 @@ enum ProfileFiles {
         if choice.acceptsWithoutAlarm && profile.hasAlarms {
             throw refuse("accept_without: [bms_alarm] stands only where the battery never sends alarms")
         }
+        let chemistry = site.interlocks.chemistry
+        if let own = profile.chemistry, own != chemistry,
+            !site.accepted.contains(where: { $0.risk == .chemistry })
+        {
+            throw refuse(
+                "its cells are \(own.rawValue), and the site's interlocks are for \(chemistry.rawValue); whoever"
+                    + " answers for it says so: accept: {chemistry: {by: …, reason: …}}")
+        }
         guard site.mode == .production else { return }
         // The time to zero power is reckoned with it for every reading.
         if unit.battery.period < profile.slowestPeriod {
@@ -86,7 +94,7 @@ extension CANBattery {
         } else {
             let dialect = PylontechLowVoltage.Dialect(
                 packVoltageResolution: config.packVoltageResolution > Volts(0.05) ? .decivolt : .centivolt)
-            self = .pylontech(PylontechLowVoltage(dialect: dialect))
+            self = .pylontech(PylontechLowVoltage(dialect: dialect, period: config.period))
         }
     }
 }

@@ -3,14 +3,13 @@ import Quantities
 import Recorder
 import Synchronization
 
-/// Puts records and latches on disk, on a thread that nothing waits for: a slow disk delays neither the cycle
-/// nor the watchdog.
+/// Puts records and small files on disk, on a thread that nothing waits for: a slow disk delays neither the
+/// cycle nor the watchdog, nor the latches, which have threads of their own (`LatchKeeper`).
 final class RecorderThread: Sendable {
     private struct Inbox: Sendable {
         var records: [[UInt8]] = []
         /// For the performance record: a spool of its own, which nobody delivers.
         var performance: [[UInt8]] = []
-        var latches: LatchRecord?
         /// Small files of the state folder, by name.
         var files: [String: [UInt8]] = [:]
         var refused: UInt64 = 0
@@ -19,19 +18,17 @@ final class RecorderThread: Sendable {
     /// About ten minutes of telemetry and events of a large site.
     private static let longestInbox = 4_096
     private let inbox = Mutex(Inbox())
-    private let areLatchesLost = Atomic<Bool>(false)
     private let areFilesLost = Atomic<Bool>(false)
     private let stop = StopFlag()
     private let directory: String
     private let journal: Journal
+    private let beat: Beat
 
-    init(directory: String, journal: Journal) {
+    init(directory: String, journal: Journal, beat: Beat) {
+        self.beat = beat
         self.directory = directory
         self.journal = journal
     }
-
-    /// Whether the newest latches are on disk, or on their way there for the first time.
-    var areLatchesSaved: Bool { !areLatchesLost.load(ordering: .relaxed) }
 
     /// Queues a record; one that finds no room is counted and said.
     func record(_ bytes: [UInt8]) { queue(bytes, \.records) }
@@ -49,9 +46,6 @@ final class RecorderThread: Sendable {
         }
     }
 
-    /// Queues the latches as they are now; only the newest matter.
-    func persist(_ latches: LatchRecord) { inbox.withLock { $0.latches = latches } }
-
     /// Queues a small file of the state folder; only the newest of a name matters.
     func persist(_ name: String, _ bytes: [UInt8]) { inbox.withLock { $0.files[name] = bytes } }
 
@@ -64,23 +58,21 @@ final class RecorderThread: Sendable {
         let performance = openSpool(
             "performance", SpoolOptions(totalBytes: 128 << 20), "the performance record is")
         var lastSync = MonotonicTime.now()
-        var unsaved: LatchRecord?
         var unsavedFiles: [String: [UInt8]] = [:]
         while true {
             let isLast = stop.isRaised
+            beat.turn()
             let work = inbox.withLock { inbox -> Inbox in
                 let taken = inbox
                 inbox = Inbox()
                 return taken
             }
-            if let latches = work.latches { unsaved = write(latches) }
             for (name, bytes) in work.files { unsavedFiles[name] = write(name, bytes) ? nil : bytes }
             sayRefused(work.refused)
             append(work.records, to: spool)
             append(work.performance, to: performance)
             let now = MonotonicTime.now()
             if isLast || now - lastSync >= .seconds(1) {
-                if let latches = unsaved { unsaved = write(latches) }
                 unsavedFiles = unsavedFiles.filter { !write($0.key, $0.value) }
                 sync(spool)
                 sync(performance, isDelivered: false)
@@ -101,30 +93,6 @@ final class RecorderThread: Sendable {
                     fields: [("BALLAST_EVENT", "spool_failed")]))
             return nil
         }
-    }
-
-    /// Writes the latches.
-    ///
-    /// - Returns: what is still to be written, once each second until the disk takes it.
-    private func write(_ latches: LatchRecord) -> LatchRecord? {
-        do throws(SystemError) {
-            try DurableFile.replace(LatchRecord.path(in: directory), with: latches.bytes)
-        } catch {
-            if !areLatchesLost.exchange(true, ordering: .relaxed) {
-                journal.write(
-                    LogRecord(
-                        .critical, "latched trips are not on disk: \(error); tried again each second",
-                        fields: [("BALLAST_EVENT", "latches_not_saved")]))
-            }
-            return latches
-        }
-        if areLatchesLost.exchange(false, ordering: .relaxed) {
-            journal.write(
-                LogRecord(
-                    .notice, "latched trips are on disk again",
-                    fields: [("BALLAST_EVENT", "latches_saved")]))
-        }
-        return nil
     }
 
     /// - Returns: whether the disk took it; if not it is tried again each second, where no newer one came.

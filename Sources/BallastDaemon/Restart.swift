@@ -17,13 +17,21 @@ struct Restart {
     /// 2024-01-01: a clock before it has not been set.
     private static let epoch: Int64 = 1_704_067_200
 
-    /// A start without a record is the first one, and a planned one.
+    /// A start without a record is the first one, and a planned one, but not beside latches: a daemon has run
+    /// here, and nobody knows how it ended.
     ///
     /// - Parameters:
+    ///   - hasLatches: whether a latch record stands there.
+    ///   - doubt: why the last run may have latched what stands nowhere: no setting helps then.
     ///   - resumes: whether units may run again by themselves (`resume_after_restart`).
     ///   - wallSeconds: now, seconds since 1970-01-01 00:00 UTC.
-    static func judge(_ finding: RunRecord.Finding, resumes: Bool, wallSeconds: Int64) -> Restart {
+    static func judge(
+        _ finding: RunRecord.Finding, hasLatches: Bool = false, doubt: String? = nil, resumes: Bool,
+        wallSeconds: Int64
+    ) -> Restart {
         switch finding {
+        case .missing where hasLatches:
+            return unplanned([], hold: .afterRestart, "the run record is missing beside latches", wallSeconds)
         case .missing:
             return Restart(record: RunRecord(isRunning: true, restarts: []), hold: .none, notes: [])
         case .read(let former) where !former.isRunning:
@@ -34,9 +42,12 @@ struct Restart {
             return unplanned([], hold: .afterRestart, why, wallSeconds)
         case .read(let former):
             let count = 1 + former.restarts.count { counts($0, wallSeconds) }
-            let why = "the last run did not end in order; time \(count) in \(window / 60) minutes"
+            let why =
+                "the last run did not end in order; time \(count) in \(window / 60) minutes"
+                + (doubt.map { "; \($0)" } ?? "")
             let isTooOften = count >= most
-            let hold: UnitHold = isTooOften ? .repeatedRestarts : (resumes ? .none : .afterRestart)
+            let mayResume = resumes && doubt == nil
+            let hold: UnitHold = isTooOften ? .repeatedRestarts : (mayResume ? .none : .afterRestart)
             return unplanned(former.restarts, hold: hold, why, wallSeconds)
         }
     }
@@ -63,8 +74,13 @@ struct Restart {
 }
 
 extension Daemon {
-    /// Puts on disk that this run has ended in order.
-    static func end(_ record: RunRecord, in directory: String, _ journal: Journal) {
+    /// Puts on disk that this run has ended in order, where all that it has latched is there too.
+    static func end(_ record: RunRecord, in directory: String, areLatchesSaved: Bool, _ journal: Journal) {
+        guard areLatchesSaved else {
+            let text = "what is latched is not on disk, so the next start counts as unplanned"
+            return journal.write(
+                LogRecord(.error, text, fields: [("BALLAST_EVENT", "latches_not_saved")]))
+        }
         do throws(StartFailure) {
             try write(RunRecord(isRunning: false, restarts: record.restarts), in: directory)
         } catch {
@@ -76,7 +92,7 @@ extension Daemon {
     /// Puts on disk that a daemon runs here, or that it has ended in order.
     static func write(_ record: RunRecord, in directory: String) throws(StartFailure) {
         do throws(SystemError) {
-            try DurableFile.replace(RunRecord.path(in: directory), with: record.bytes)
+            try record.write(in: directory, wallSeconds: WallClock.nowMilliseconds() / 1_000)
         } catch {
             throw StartFailure(description: "state directory \(directory): \(error)")
         }

@@ -33,6 +33,19 @@ struct ReversionBook: Equatable {
         record.proof(of: unit.id, device: Self.device(unit))
     }
 
+    /// How long after our last write the inverter is at zero by itself; `nil` where nothing says that it ever
+    /// is.
+    ///
+    /// It is what the test on site has seen, and no less than the timer and the way to zero as they are
+    /// configured: one test shows one case. In simulation nobody commissions anything, and the timer of a
+    /// SunSpec 704 reverts to zero by its definition; devices by a driver file have proven nothing there.
+    /// A proof counts from the next start on.
+    func provenReversion(of unit: UnitConfig) -> Duration? {
+        let configured = unit.reversion + unit.response
+        if let proof = proof(of: unit) { return max(.milliseconds(proof.milliseconds), configured) }
+        return config.mode == .simulation && unit.inverter.driver == nil ? configured : nil
+    }
+
     /// - Parameter result: `nil` after a test that failed.
     mutating func note(_ result: (after: Duration, power: Watts)?, of unit: UnitConfig, wallSeconds: Int64) {
         let proof = result.map {

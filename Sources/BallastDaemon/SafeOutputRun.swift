@@ -23,7 +23,8 @@ public struct SafeOutputRun {
 
     private static let standardDirectory = "/var/lib/ballast"
     private let start = MonotonicTime.now()
-    private let journal = Journal(messageIDs: EventCatalog.messageIDs)
+    /// Nothing waits for it before every output is at zero.
+    private let journal = JournalThread.started(Onlookers())
     private let configuration: String
 
     /// - Parameter configuration: path of the site's file, which may be missing or wrong.
@@ -32,6 +33,7 @@ public struct SafeOutputRun {
     public func run() -> Ending {
         let config = configurationNow()
         let endings = directories(config).map { settle($0, config) }
+        defer { journal.flush(within: .seconds(2)) }
         if endings.contains(.incomplete) { return .incomplete }
         if endings.contains(.daemonAlive) { return .daemonAlive }
         return endings.contains(.done) ? .done : .nothingKnown
@@ -72,11 +74,18 @@ public struct SafeOutputRun {
             say(.warning, "safe_output", "\(directory): \(error): no daemon has run here")
             return .nothingKnown
         }
-        guard let lock else {
+        if lock == nil {
+            // Killed, but a thread of it waits in the kernel for a device and keeps its files: nobody drives
+            // the other links any more.
+            guard ProcessLock.isHeldByTheDead(directory + "/lock") else {
+                say(
+                    .notice, "safe_output_idle",
+                    "a living ballastd holds \(directory)/lock and drives the outputs: nothing was written")
+                return .daemonAlive
+            }
             say(
-                .notice, "safe_output_idle",
-                "a living ballastd holds \(directory)/lock and drives the outputs: nothing was written")
-            return .daemonAlive
+                .warning, "safe_output",
+                "a ballastd that was killed keeps \(directory)/lock: it drives nothing")
         }
         if plan.links.isEmpty {
             say(.warning, "safe_output", "\(directory): no plan: no daemon has driven anything from here")

@@ -26,6 +26,8 @@ extension SiteAssembly {
         settings.selector.gap = grid.frequencyStale
         settings.rateOfChangeWindow = grid.rateOfChangeWindow
         settings.nominalVoltage = grid.supervision?.nominalVoltage
+        settings.inverterVoltage = grid.supervision?.inverterVoltage
+        settings.meterResolution = config.gridMeter?.frequencyResolution
         settings.supervision = grid.supervision?.settings(nominal: grid.nominalFrequency)
         settings.breakerPhasor = grid.supervision?.breaker?.phasor
         settings.permitPhasor = grid.supervision?.permit?.phasor
@@ -43,6 +45,7 @@ extension SiteAssembly {
                 let budget = FreshnessBudget.budget(nominalPeriod: phasor.period, controlPeriod: period)
                 settings.add(
                     FrequencySource(.phasor(phasorCount), budget: max(budget, leastPhasorBudget)))
+                if phasor.isAtConnection { settings.localPhasors |= 1 << UInt8(phasorCount) }
                 phasorCount += 1
             }
         }

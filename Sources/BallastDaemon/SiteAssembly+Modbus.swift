@@ -27,49 +27,58 @@ extension SiteAssembly {
         let config: SiteConfig
         let drivers: DriverFiles
         let exchange: Exchange
-        let wakes: [ModbusEndpoint: WakeUp]
+        let book: ReversionBook
         let epoch: MonotonicTime
-        let stop: StopFlag
     }
 
-    static func modbusLinks(_ parts: ModbusParts) throws(ModbusError) -> [ModbusLink] {
+    static func modbusLinks(
+        _ parts: ModbusParts, wakes: [ModbusEndpoint: WakeUp], stop: StopFlag
+    ) throws(ModbusError) -> [ModbusLink] {
+        var links: [ModbusLink] = []
+        for endpoint in modbusEndpoints(parts.config) {
+            let (talk, silences, hushes) = conversation(endpoint, parts)
+            let owner = try ModbusLinkOwner(talk, wake: wakes[endpoint], stop: stop)
+            let address = talk.settings.address
+            links.append(
+                ModbusLink(
+                    name: "modbus \(address)", endpoint: endpoint, service: talk.service,
+                    status: talk.status, reports: talk.reports, heartbeatBound: talk.heartbeatBound,
+                    address: address, silences: silences, hushes: hushes, devices: talk.deviceStatuses,
+                    owner: Handover(owner)))
+        }
+        return links
+    }
+
+    /// Each once: inverters', modules', the meter's.
+    static func modbusEndpoints(_ config: SiteConfig) -> [ModbusEndpoint] {
         var endpoints: [ModbusEndpoint] = []
-        let config = parts.config
         let modules = config.units.compactMap(\.ioModule?.modbus.endpoint)
         for endpoint in config.units.map(\.inverter.endpoint) + modules
             + (config.gridMeter.map { [$0.modbus.endpoint] } ?? [])
         where !endpoints.contains(endpoint) {
             endpoints.append(endpoint)
         }
-        var links: [ModbusLink] = []
-        for endpoint in endpoints { links.append(try modbusLink(endpoint, parts)) }
-        return links
+        return endpoints
     }
 
-    private static func modbusLink(
+    /// What is said on one link, with all the devices behind it.
+    static func conversation(
         _ endpoint: ModbusEndpoint, _ parts: ModbusParts
-    ) throws(ModbusError) -> ModbusLink {
+    ) -> (ModbusConversation, silences: [Int: ModbusSilence], hushes: [Int: ModbusHush]) {
         let config = parts.config
-        let meter = config.gridMeter.map(\.modbus).flatMap { $0.endpoint == endpoint ? $0 : nil }
-        let address = ModbusAddress(endpoint)
-        var settings = ModbusLinkOwner.Settings(
-            address: address, timeout: longestTimeout(endpoint, config), period: config.control.period,
-            epoch: parts.epoch)
+        var settings = ModbusConversation.Settings(
+            address: ModbusAddress(endpoint), timeout: longestTimeout(endpoint, config),
+            period: config.control.period, epoch: parts.epoch)
         settings.options = ModbusLineOptions(endpoint)
-        let owner = try ModbusLinkOwner(settings, wake: parts.wakes[endpoint], stop: parts.stop)
-        let silences = addInverters(to: owner, endpoint, parts)
-        let hushes = addModules(to: owner, endpoint, parts)
-        if let meter {
-            owner.addMeter(
-                ModbusDeviceSettings(meter), sign: .generation, driver: parts.drivers.map(of: meter),
-                images: parts.exchange.meter.writer())
+        let talk = ModbusConversation(settings)
+        let silences = addInverters(to: talk, endpoint, parts)
+        let hushes = addModules(to: talk, endpoint, parts)
+        if let meter = config.gridMeter, meter.modbus.endpoint == endpoint {
+            talk.addMeter(
+                ModbusDeviceSettings(meter.modbus), sign: SunSpecMeterSign(meter.sign),
+                driver: parts.drivers.map(of: meter.modbus), images: parts.exchange.meter.writer())
         }
-        let (status, reports, bound) = (owner.status, owner.reports, owner.heartbeatBound)
-        let (service, devices) = (owner.service, owner.deviceStatuses)
-        return ModbusLink(
-            name: "modbus \(address)", endpoint: endpoint, owner: Handover(owner), service: service,
-            status: status, reports: reports, heartbeatBound: bound, address: address, silences: silences,
-            hushes: hushes, devices: devices)
+        return (talk, silences, hushes)
     }
 
     private static func longestTimeout(_ endpoint: ModbusEndpoint, _ config: SiteConfig) -> Duration {
@@ -80,15 +89,15 @@ extension SiteAssembly {
     }
 
     private static func addInverters(
-        to owner: ModbusLinkOwner, _ endpoint: ModbusEndpoint, _ parts: ModbusParts
+        to talk: ModbusConversation, _ endpoint: ModbusEndpoint, _ parts: ModbusParts
     ) -> [Int: ModbusSilence] {
-        let book = ReversionBook(parts.config)
         var silences: [Int: ModbusSilence] = [:]
         for (index, unit) in parts.config.units.enumerated() where unit.inverter.endpoint == endpoint {
-            silences[index] = owner.addInverter(
+            silences[index] = talk.addInverter(
                 ModbusDeviceSettings(unit.inverter),
                 reversion: unit.reversion, readsDCVoltage: unit.contactors != nil,
-                acceptsUnprovenReversion: parts.config.mode != .production || book.proof(of: unit) != nil,
+                acceptsUnprovenReversion: parts.config.mode != .production
+                    || parts.book.proof(of: unit) != nil,
                 driver: parts.drivers.map(of: unit.inverter),
                 reactive: .init(unit.reactivePower), outputCap: unit.capsOutput ? unit.maxPower : nil,
                 setpoints: parts.exchange.toInverters[index].reader(),
@@ -98,12 +107,12 @@ extension SiteAssembly {
     }
 
     private static func addModules(
-        to owner: ModbusLinkOwner, _ endpoint: ModbusEndpoint, _ parts: ModbusParts
+        to talk: ModbusConversation, _ endpoint: ModbusEndpoint, _ parts: ModbusParts
     ) -> [Int: ModbusHush] {
         var hushes: [Int: ModbusHush] = [:]
         for (index, unit) in parts.config.units.enumerated() {
             guard let module = unit.ioModule, module.modbus.endpoint == endpoint else { continue }
-            hushes[index] = owner.addModule(
+            hushes[index] = talk.addModule(
                 ModbusDeviceSettings(module.modbus),
                 map: ModbusIOMap(module),
                 writesSingly: parts.drivers.map(of: module.modbus)?.io?.writesSingly == true,
@@ -143,6 +152,15 @@ extension ModbusAddress {
                 case .odd: .odd
                 }
             self = .serial(device: device, baud: line.baud, parity: parity, stopBits: line.stopBits)
+        }
+    }
+}
+
+extension SunSpecMeterSign {
+    public init(_ sign: MeterSign) {
+        switch sign {
+        case .generation: self = .generation
+        case .load: self = .load
         }
     }
 }

@@ -26,7 +26,6 @@ struct SiteAssembly {
     struct ModbusLink {
         let name: String
         let endpoint: ModbusEndpoint
-        let owner: Handover<ModbusLinkOwner>
         let service: ModbusServicePort
         let status: ModbusLinkStatus
         let reports: RingBuffer<ModbusReport>
@@ -37,6 +36,7 @@ struct SiteAssembly {
         /// Of its I/O modules, by unit.
         let hushes: [Int: ModbusHush]
         let devices: [ModbusDeviceStatus]
+        let owner: Handover<ModbusLinkOwner>
     }
 
     let config: SiteConfig
@@ -57,10 +57,13 @@ struct SiteAssembly {
         latches: LatchRecord, hold: UnitHold = .none,
         epoch: MonotonicTime, stop: StopFlag
     ) throws(ModbusError) {
+        let book = ReversionBook(config)
         let settings = config.units.enumerated().map { index, unit in
-            Self.settings(
+            var settings = Self.settings(
                 of: unit, profiles.indices.contains(index) ? profiles[index] : nil,
                 period: config.control.period)
+            settings.provenReversion = book.provenReversion(of: unit)
+            return settings
         }
         let exchange = Exchange(
             unitCount: config.units.count, phasorCount: config.gridIntegration.phasors.count)
@@ -84,7 +87,8 @@ struct SiteAssembly {
         let wakes = try Self.wakes(config)
         modbusLinks = try Self.modbusLinks(
             ModbusParts(
-                config: config, drivers: drivers, exchange: exchange, wakes: wakes, epoch: epoch, stop: stop))
+                config: config, drivers: drivers, exchange: exchange, book: book, epoch: epoch),
+            wakes: wakes, stop: stop)
         canLinks = Self.canLinks(config, profiles, exchange)
         phasorLinks = Self.phasorLinks(config, exchange)
         cycle = Handover(
@@ -131,6 +135,9 @@ struct SiteAssembly {
             inputs: DigitalInputSet(unit.ioModule), contactors: ContactorSettings(unit))
         settings.hasBatteryAlarms = unit.battery.profile?.acceptsWithoutAlarm != true
         settings.isFrozenUnderLoadOnly = unit.battery.frozenSamples == nil
+        settings.directCurrentLosses = UnitLosses(ofDirectCurrent: unit.losses, at: unit.maxPower)
+        settings.contactorHold = unit.followTime + unit.reversionEnd
+        settings.writeBound = unit.inverter.timeout * 2 + period * 2
         return settings
     }
 
@@ -145,7 +152,7 @@ struct SiteAssembly {
         let grid = config.gridIntegration
         let meterPoll = config.gridMeter?.modbus.poll ?? .milliseconds(100)
         return SiteSettings(
-            interlocks: InterlockTable(config.interlocks.rules),
+            interlocks: InterlockTable(config),
             droop: grid.droop.curve,
             basePoint: config.control.basePoint, ramp: config.control.rampRate,
             frequencyHold: grid.frequencyStale,

@@ -38,7 +38,8 @@ struct StatusBuilder {
             setpoint_kw: kilowatts(snapshot.decision.setpoint), meter_power_kw: meter.map(kilowatts),
             site_power_kw: total.map(rounded), realtime: realtime, latches_saved: latchesSaved,
             base_point_by: "\(snapshot.decision.basePointSource.name)", stopped: isStopped, units: units,
-            links: links, grid: grid(snapshot.decision))
+            links: links, grid: grid(snapshot.decision),
+            accepted: config.accepted.isEmpty ? nil : config.accepted.map(\.text))
     }
 
     private func grid(_ decision: borrowing Decision) -> GridStatus {
@@ -52,7 +53,7 @@ struct StatusBuilder {
             state: grid.state.map(Names.text), cause: grid.outage.map { "\($0.name)" },
             allowed_percent: rounded(grid.share.percent),
             energy_kw: kilowatts(decision.correction - decision.eventShift),
-            event_shift_kw: kilowatts(decision.eventShift))
+            event_shift_kw: kilowatts(decision.eventShift), meter: "\(grid.meter.name)")
     }
 
     private func unit(
@@ -63,7 +64,13 @@ struct StatusBuilder {
         func value<Unit: Quantity>(_ reading: Reading<Unit>) -> Double? {
             reading.fresh(at: now, within: limit).map { rounded($0.value) }
         }
-        return UnitStatus(
+        let missing = [decision.missingBattery, decision.missingInverter].compactMap { $0 }.map { missing in
+            MissingStatus(
+                device: "\(missing.device.name)", reading: missing.isSilent ? nil : "\(missing.name.name)",
+                fault: Names.text(missing.fault), for_s: missing.lasting.map { rounded($0.seconds) },
+                heard_s: missing.heard.map { rounded($0.seconds) }, text: Names.text(missing))
+        }
+        var status = UnitStatus(
             id: config.units[index].id, mode: "\(decision.mode.kind.name)",
             rating_kw: kilowatts(settings[index].rating), asked_kw: kilowatts(decision.requested),
             limited_by: Names.text(decision.limitedBy),
@@ -87,6 +94,8 @@ struct StatusBuilder {
                 ?? battery.contactors.fresh(at: now, within: limit).map {
                     $0 > .zero ? "battery_closed" : "battery_open"
                 }, holds: decision.hold.isEmpty ? nil : Names.list(decision.hold))
+        status.missing = missing.isEmpty ? nil : missing
+        return status
     }
 
     /// Unreadable after three polls, as for the cycle.

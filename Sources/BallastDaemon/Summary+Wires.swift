@@ -13,6 +13,14 @@ extension Daemon {
         }
     }
 
+    /// How long power may go on when a part of the daemon stands still, for `ballastd --check`.
+    static var deadTimes: [String] {
+        [
+            "  standing still  a bus thread: zero within \(Int(DeadTime.thread(Watchdog.longest).milliseconds)) ms;"
+                + " the whole process: within \(Int(DeadTime.process.milliseconds)) ms"
+        ]
+    }
+
     /// What hangs on a unit's I/O module, for `ballastd --check`: a line each for inputs, coils and watchdog.
     /// Wire addresses count from 0; the file numbers inputs and coils from 1 on top of `input_address`.
     static func wires(of unit: UnitConfig, watchdog proof: String? = nil) -> [String] {

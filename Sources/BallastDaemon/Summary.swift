@@ -16,6 +16,7 @@ extension Daemon {
             "  stop            zero power within \(config.control.stopLimit.seconds) s of SIGTERM or a stop"
         ]
         lines += FrequencySummary.lines(of: config.gridIntegration.droop)
+        lines += FrequencySummary.margins(of: config)
         lines += [
             "  power sharing   \(text(config.powerSharing))",
             "  base point      \(Names.rounded(config.control.basePoint.kilowatts)) kW by default; a lapsed "
@@ -24,7 +25,7 @@ extension Daemon {
             "  state           \(config.paths.stateDirectory)",
             "  control socket  \(config.paths.controlSocket)",
         ]
-        lines += safeOutput(of: config)
+        lines += safeOutput(of: config) + deadTimes
         if let server = config.modbusServer {
             let writers = server.writers.isEmpty ? "nobody" : server.writers.joined(separator: ", ")
             lines.append(
@@ -32,11 +33,13 @@ extension Daemon {
                     + " \(server.connections) clients; may ask for a power: \(writers), for at most"
                     + " \(Int(server.lease.seconds)) s")
         }
+        lines += config.accepted.map { "  ACCEPTED        \($0.text)" }
         lines += GridSummary.lines(of: config)
         let book = ReversionBook(config)
         if let refusal = book.remoteRefusal { lines.append("  remote power    \(refusal)") }
         lines += config.units.flatMap { unit in
             ["  unit \(unit.id): \(text(unit))", "    reversion     \(book.text(unit))"]
+                + SilenceSummary.lines(of: config, unit)
                 + wires(of: unit, watchdog: book.watchdogText(unit))
         }
         lines += config.busLoads.map { "  modbus \($0.endpoint.name): \(text($0))" }

@@ -2,17 +2,21 @@ import LinuxIO
 import SiteConfig
 
 extension Supervisor {
-    /// Reads the configuration anew and takes over what may change at run time, or says why not. On the main
-    /// thread: control goes on meanwhile.
-    mutating func reload() {
+    /// Asks for the configuration to be read anew; control goes on meanwhile, and so does this thread.
+    func reload() {
         guard let path = checked.path else { return }
         ServiceManager.reloading()
+        files.ask(path)
+    }
+
+    /// Takes over what may change at run time, or says why not.
+    mutating func finishReload(_ answer: FileThread.Answer) {
+        guard let path = checked.path else { return }
         defer { ServiceManager.ready(status: "running with \(path)") }
         let new: CheckedSite
-        do throws(Daemon.StartFailure) {
-            new = try CheckedSite(path: path)
-        } catch {
-            return refuse(["\(error.description)"])
+        switch answer {
+        case .read(let site): new = site
+        case .refused(let why): return refuse([why])
         }
         let reload = Reload(from: checked, to: new)
         guard reload.refusals.isEmpty else { return refuse(reload.refusals) }

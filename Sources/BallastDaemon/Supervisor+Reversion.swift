@@ -67,7 +67,7 @@ extension Supervisor {
             response: unit.response, ramp: ramp)
         reversion.failures[wish.unit] = nil
         reversion.test = ReversionTest(plan, at: now)
-        _ = control.command(.override(unit: wish.unit, .power(wish.power), for: plan.longest))
+        _ = control.command(.override(unit: wish.unit, wish.power, for: plan.longest))
         journal.write(
             LogRecord(
                 .notice,
@@ -81,7 +81,7 @@ extension Supervisor {
     ) {
         let unit = site.config.units[plan.unit]
         site.silence(of: plan.unit)?.end()
-        _ = control.command(.override(unit: plan.unit, .power(.zero), for: nil))
+        _ = control.command(.override(unit: plan.unit, .zero, for: nil))
         reversion.test = nil
         reversion.failures[plan.unit] = failure
         reversion.book.note(result, of: unit, wallSeconds: WallClock.nowMilliseconds() / 1_000)

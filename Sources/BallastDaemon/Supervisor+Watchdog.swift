@@ -16,7 +16,7 @@ extension Supervisor {
             ramp: .nanoseconds(Int64(ramp * 1e9)))
         reversion.watchdogFailures[unit] = nil
         reversion.watchdogTest = OutputWatchdogTest(plan, at: now)
-        _ = control.command(.override(unit: unit, .power(.zero), for: plan.longest))
+        _ = control.command(.override(unit: unit, .zero, for: plan.longest))
         journal.write(
             LogRecord(
                 .notice,
@@ -48,7 +48,7 @@ extension Supervisor {
     private mutating func endWatchdogTest(_ unit: Int, _ time: Duration?, _ failure: String?) {
         let config = site.config.units[unit]
         site.hush(of: unit)?.end()
-        _ = control.command(.override(unit: unit, .power(.zero), for: nil))
+        _ = control.command(.override(unit: unit, .zero, for: nil))
         reversion.watchdogTest = nil
         reversion.watchdogFailures[unit] = failure
         reversion.book.noteWatchdog(time, of: config, wallSeconds: WallClock.nowMilliseconds() / 1_000)

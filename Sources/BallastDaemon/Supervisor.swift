@@ -11,28 +11,24 @@ import SafeOutput
 import SiteConfig
 import Synchronization
 
-/// The main thread's work: it looks on. It logs what happened, keeps the latches on disk, publishes the
-/// status, feeds the watchdog and ends the process in order. Control goes on without it.
+/// The main thread's work: it looks on. It tells what happened, publishes the status and ends the process in
+/// order. Control, the latches, the log and the watchdog have threads of their own and go on without it.
 struct Supervisor: ~Copyable {
     let site: SiteAssembly
     let journal: Journal
     let recorder: RecorderThread
     let control: ControlService
     let status: StatusBuilder
-    let events: EventLog
     private var snapshots: TripleBufferReader<CycleSnapshot>
-    private var watchdog = Watchdog()
+    let files: FileThread
+    private let onlookers: Onlookers
     private var linkLog = LinkLog()
     private var canRestart: CANRestart
-    private var latches: Latches
-    private var trips: TripLog
+    private var latches: LatchDesk
+    private var told: EventTeller
     private var telemetryDue = MonotonicTime(nanoseconds: 0)
     private var statusDue = MonotonicTime(nanoseconds: 0)
     private var lostBefore: UInt64 = 0
-    /// By an operator; our own end is no operator's stop.
-    private var isStopped: Bool
-    private var absences: Absences
-    private var isEnding = false
     var feeder: ScheduleFeeder?
     /// What holds now: a reload may have changed some of it.
     var checked: CheckedSite
@@ -48,17 +44,15 @@ struct Supervisor: ~Copyable {
 
     init(
         site: SiteAssembly, journal: Journal, recorder: RecorderThread, control: ControlService,
-        realtime: String, latches: Latches, checked: CheckedSite
+        onlookers: Onlookers, files: FileThread, realtime: String, latches: consuming LatchDesk,
+        checked: CheckedSite
     ) {
         self.site = site
         self.journal = journal
         self.recorder = recorder
         self.control = control
-        self.latches = latches
-        isStopped = latches.record.isStopped
-        absences = Absences(
-            latches.record, units: site.config.units.map(\.id),
-            wallSeconds: WallClock.nowMilliseconds() / 1_000)
+        self.onlookers = onlookers
+        self.files = files
         self.checked = checked
         feeder = checked.schedule.map { ScheduleFeeder($0) }
         reversionDesk = control.reversionDesk
@@ -68,35 +62,24 @@ struct Supervisor: ~Copyable {
         wires = WireBook(site.config, former: WireBook.saved(in: directory))
         recorder.persist(WirePlan.name, wires.plan.bytes)
         timing = TimingWatch(site.config.control.timing, at: .now())
-        trips = TripLog(
-            units: site.config.units.map(\.id), table: site.siteSettings.interlocks,
-            former: latches.record.details)
         performance = PerformanceSampler(settings: site.siteSettings, units: site.unitSettings)
         status = StatusBuilder(
             config: site.config, settings: site.unitSettings, meterBudget: site.meterBudget,
             realtime: realtime)
-        events = EventLog(
-            site: site.config.siteID, units: site.config.units.map(\.id), table: site.siteSettings.interlocks)
+        told = EventTeller(
+            EventLog(
+                site: site.config.siteID, units: site.config.units.map(\.id),
+                table: site.siteSettings.interlocks), latches.record,
+            wallMilliseconds: WallClock.nowMilliseconds())
+        self.latches = latches
         stall = StallWatch(grace: site.siteSettings.outputGrace)
         snapshots = site.cycleLink.snapshots.reader()
-        let link = site.cycleLink
-        let tenPeriods = Duration.nanoseconds(10 * site.config.control.period.nanoseconds)
-        watchdog.watch(within: max(tenPeriods, .milliseconds(100))) { link.cycles.load(ordering: .relaxed) }
         canRestart = CANRestart(folder: getenv("RUNTIME_DIRECTORY").map { String(cString: $0) })
         for can in site.canLinks {
             let status = can.status
             if case .socketCAN(let interface) = can.address {
                 canRestart.watch(interface) { status.busState == .busOff }
             }
-            watchdog.watch(within: .milliseconds(1_500)) { status.heartbeat }
-        }
-        for phasor in site.phasorLinks {
-            let status = phasor.status
-            watchdog.watch(within: .milliseconds(1_500)) { status.heartbeat }
-        }
-        for modbus in site.modbusLinks {
-            let status = modbus.status
-            watchdog.watch(within: modbus.heartbeatBound + .seconds(1)) { status.heartbeat }
         }
     }
 
@@ -108,7 +91,7 @@ struct Supervisor: ~Copyable {
             turn()
         }
         ServiceManager.stopping()
-        isEnding = true
+        told.isEnding = true
         journal.write(
             LogRecord(.notice, "stopping: units go to zero power", fields: [("BALLAST_EVENT", "stopping")]))
         let bound = site.siteSettings.stopBound
@@ -121,16 +104,27 @@ struct Supervisor: ~Copyable {
             }
         }
         turn()
+        // A trip of the last moment waits for its disk.
+        let limit = MonotonicTime.now() + LatchWatch.limit + LatchWatch.limit
+        while told.isWaiting, MonotonicTime.now() < limit, !isSecond(signals) { turn() }
         if let record = performance.end() { recorder.recordPerformance(record) }
+    }
+
+    /// Whether all that was latched is on disk, now that nobody latches any more.
+    mutating func areLatchesSaved() -> Bool {
+        snapshots.update()
+        keepLatches(at: MonotonicTime.now())
+        return !latches.keeps || latches.isSaved
     }
 
     /// Takes every unit to zero over the comfort ramp, where it has the time.
     ///
     /// - Returns: `false` where a second signal came.
     private mutating func rampDown(until limit: MonotonicTime, _ signals: SignalInbox) -> Bool {
-        for index in site.unitSettings.indices {
+        for index in site.unitSettings.indices
+        where snapshots.latest.pointee.decision.units[index].mode.kind != .tripped {
             _ = control.command(
-                .override(unit: index, .power(.zero), for: site.siteSettings.stopBound + .seconds(1)))
+                .override(unit: index, .zero, for: site.siteSettings.stopBound + .seconds(1)))
         }
         let begun = snapshots.latest.pointee.decision.cycle
         while MonotonicTime.now() < limit {
@@ -170,16 +164,18 @@ struct Supervisor: ~Copyable {
 
     private mutating func turn() {
         let now = MonotonicTime.now()
-        watchdog.tend(at: now)
+        onlookers.main.turn()
         tendClocks(at: now)
         snapshots.update()
         drainEvents()
+        keepLatches(at: now)
+        tell(at: now)
         drainReports()
+        if let answer = files.take() { finishReload(answer) }
         if let wish = reversionDesk.take() { beginReversion(wish, at: now) }
         if reversion.test != nil { tendReversion(snapshots.latest.pointee, at: now) }
         if reversion.watchdogTest != nil { tendWatchdogTest(snapshots.latest.pointee, at: now) }
         restartBuses(at: now)
-        persistLatches()
         feedSchedule(at: now)
         publishStatus(at: now)
         samplePerformance()
@@ -212,7 +208,9 @@ struct Supervisor: ~Copyable {
             case .wallStepped: break
             case .suspended: reenter()
             // Without time nothing expires any more: the devices' own timers must act, and do when we die.
-            case .standsStill: abort()
+            case .standsStill:
+                journal.flush(within: .seconds(1))
+                abort()
             }
         }
     }
@@ -221,7 +219,7 @@ struct Supervisor: ~Copyable {
     private func reenter() {
         for index in site.unitSettings.indices {
             _ = control.command(
-                .override(unit: index, .standby, for: max(.seconds(10), site.siteSettings.enterService)))
+                .reenter(unit: index, for: max(.seconds(10), site.siteSettings.enterService)))
         }
     }
 
@@ -255,16 +253,10 @@ struct Supervisor: ~Copyable {
     }
 
     private mutating func drainEvents() {
-        let wallTime = WallClock.text(milliseconds: WallClock.nowMilliseconds())
+        let wall = WallClock.nowMilliseconds()
         while let event = site.cycleLink.events.pop() {
-            let record = events.record(event, at: wallTime)
-            journal.write(events.line(event, record))
             control.saw(event)
-            trips.saw(event, at: wallTime)
-            absences.saw(event, wallSeconds: WallClock.nowMilliseconds() / 1_000)
-            if event.kind == .stopRequested && !isEnding { isStopped = true }
-            if event.kind == .resumed { isStopped = false }
-            if let bytes = JSONLine.encode(record) { recorder.record(bytes.dropLast()) }
+            told.saw(event, reason: control.reason(of: event), wallMilliseconds: wall)
         }
         let lost = site.cycleLink.events.lost + site.cycleLink.lostEvents.load(ordering: .relaxed)
         if lost != lostBefore {
@@ -290,55 +282,56 @@ struct Supervisor: ~Copyable {
         for link in site.modbusLinks {
             while let report = link.reports.pop() {
                 if let line = linkLog.line(report, on: link.name) { journal.write(line) }
-                guard case .controlTaken(let zero) = report.event,
-                    wires.learn(zero, of: report.unit, on: link.address)
-                else { continue }
+            }
+            for device in link.devices {
+                guard let zero = device.zero, wires.learn(zero, of: device.unit, on: link.address) else {
+                    continue
+                }
                 recorder.persist(WirePlan.name, wires.plan.bytes)
             }
         }
     }
 
-    private mutating func persistLatches() {
-        // The first record is made by a person who has looked at the site, never by the daemon.
-        guard latches.isCommissioned, snapshots.latest.pointee.decision.cycle > 0 else { return }
-        let entries = site.config.units.enumerated().map { index, unit in
-            let decision = snapshots.latest.pointee.decision.units[index]
-            trips.keep(decision.latched, of: index)
-            return LatchRecord.Entry(
-                unit: unit.id, set: decision.latched, first: decision.firstOut, hold: decision.hold)
+    private mutating func keepLatches(at now: MonotonicTime) {
+        let image = LatchImage(snapshots.latest.pointee.decision)
+        told.keep(image)
+        let line = latches.tend(
+            image, isStopped: told.isStopped, absences: told.absences.current, details: told.trips.records,
+            at: now)
+        if let line { journal.write(line) }
+    }
+
+    private mutating func tell(at now: MonotonicTime) {
+        while let (record, line) = told.next(latches, at: now) {
+            journal.write(line)
+            if let bytes = JSONLine.encode(record) { recorder.record(bytes.dropLast()) }
         }
-        let record = latches.updated(
-            entries, isStopped: isStopped, absences: absences.current, details: trips.records)
-        guard record != latches.record else { return }
-        latches.record = record
-        recorder.persist(record)
     }
 
     private mutating func publishStatus(at now: MonotonicTime) {
-        guard now >= statusDue, snapshots.latest.pointee.decision.cycle > 0 else { return }
+        // A trip is not told here either before it is on disk, or is known not to be.
+        guard now >= statusDue, snapshots.latest.pointee.decision.cycle > 0, !latches.mustWait(at: now) else {
+            return
+        }
         statusDue = now + .milliseconds(100)
         let age = Int64((now - snapshots.latest.pointee.decision.at).milliseconds)
         var status = self.status.status(
             snapshots.latest.pointee, overruns: site.cycleLink.overruns.load(ordering: .relaxed),
-            links: links(), latchesSaved: latches.isCommissioned && recorder.areLatchesSaved,
-            isStopped: isStopped,
+            links: links(), latchesSaved: latches.isSaved, isStopped: told.isStopped,
             at: WallClock.text(milliseconds: WallClock.nowMilliseconds() - age))
+        let still = onlookers.namesStanding
+        status.threads_still = still.isEmpty ? nil : still
         for index in status.units.indices {
+            status.units[index].locks = told.absences.status(of: status.units[index].id)
             status.units[index].reversion = reversion.text(index, of: site)
             status.units[index].output_watchdog = reversion.watchdogText(index, of: site)
         }
-        control.update(status, trips: latchedTrips())
+        control.update(status, trips: told.latched(LatchImage(snapshots.latest.pointee.decision)))
         guard now >= telemetryDue else { return }
         telemetryDue = now + .seconds(1)
         if let bytes = JSONLine.encode(TelemetryRecord(status: status)) { recorder.record(bytes.dropLast()) }
-        ServiceManager.status(Self.line(status))
-    }
-
-    private mutating func latchedTrips() -> [TripStatus] {
-        site.unitSettings.indices.flatMap { index in
-            let decision = snapshots.latest.pointee.decision.units[index]
-            return trips.trips(of: index, decision.latched, first: decision.firstOut)
-        }
+        ServiceManager.status(
+            Self.line(status) + (still.isEmpty ? "" : "; standing still: \(still.joined(separator: ", "))"))
     }
 
     /// One line for `systemctl status`: what is done, and what is missing.

@@ -3,60 +3,77 @@ import ControlSocket
 import LinuxIO
 import ModbusBus
 import Quantities
+import Recorder
 import SiteConfig
 
 /// Starts every thread of a site, looks on, and brings them to an end in order.
 enum Threads {
+    ///
+    /// - Returns: whether all that was latched is on disk.
     static func serve(
-        _ site: SiteAssembly, server: consuming ControlServer, journal: Journal, busStop: StopFlag,
-        latches: Latches, checked: CheckedSite, signals: SignalInbox
-    ) throws(Daemon.StartFailure) {
+        _ site: SiteAssembly, server: consuming ControlServer, journal: Journal, onlookers: Onlookers,
+        busStop: StopFlag, latches: Latches, search: LatchSearch, checked: CheckedSite, signals: SignalInbox
+    ) throws(Daemon.StartFailure) -> Bool {
         let config = site.config
-        let recorder = RecorderThread(directory: config.paths.stateDirectory, journal: journal)
+        let recorder = RecorderThread(
+            directory: config.paths.stateDirectory, journal: journal, beat: onlookers.recorder)
+        let files = FileThread(onlookers.files)
         let control = ControlService(
             link: site.cycleLink, units: config.units.map(\.id),
             timing: TimingSource(site),
             access: ControlAccess(
                 isSimulation: config.mode == .simulation, isCommissioned: latches.isCommissioned),
-            journal: journal,
+            journal: journal, beat: onlookers.control,
             modbus: ModbusDesk(config, ports: site.modbusLinks.map { ($0.endpoint, $0.service) }))
         let proxy = try Self.proxy(config, control, journal)
         let realtime = Handshake()
+        let keeping = LatchPlaces(config).keeping(
+            latches, of: config.units.map(\.id), onlookers, after: search)
+        let areSaved: Bool
         do {
-            let others = try startOnlookers(recorder, control, Handover(server), proxy)
+            var others = try startOnlookers(recorder, control, Handover(server), files, proxy)
+            others += try keeping.start(site.cycleLink)
             let cycle = try startCycle(site, realtime)
             let grant = realtime.wait()
             tell(grant, journal)
             if config.mode == .production && !grant.isSufficient {
                 // Nothing has spoken to the plant yet.
-                end(site, cycle, control, recorder, others)
+                end(site, cycle, control, recorder, keeping, files, others)
                 throw Daemon.StartFailure(
                     description: "production needs real time and locked memory: \(grant.text)")
             }
             let buses = try startBuses(site, busStop)
+            let watchdogStop = StopFlag()
+            let watchdog = try startWatchdog(site, onlookers, busStop: busStop, stop: watchdogStop)
             // The cycle and the buses have inherited what the unit gives; the onlookers need none of it.
             RealTime.leave()
             announce(config, journal)
             var supervisor = Supervisor(
-                site: site, journal: journal, recorder: recorder, control: control, realtime: grant.text,
-                latches: latches, checked: checked)
+                site: site, journal: journal, recorder: recorder, control: control, onlookers: onlookers,
+                files: files, realtime: grant.text,
+                latches: LatchDesk(latches, units: config.units.map(\.id), keepers: keeping.keepers),
+                checked: checked)
             supervisor.run(signals)
+            watchdogStop.raise()
+            watchdog.join()
             // Order matters: the buses write zero and close while the cycle still turns.
             busStop.raise()
             for bus in buses { bus.join() }
-            end(site, cycle, control, recorder, others)
+            end(site, cycle, control, recorder, keeping, files, others)
+            areSaved = supervisor.areLatchesSaved()
         } catch let failure as Daemon.StartFailure {
             throw failure
         } catch {
             throw Daemon.StartFailure(description: "cannot start a thread: \(error)")
         }
         journal.write(LogRecord(.notice, "stopped", fields: [("BALLAST_EVENT", "stopped")]))
+        return areSaved
     }
 
     /// What may wait for disks and people, and never takes the processor from the cycle.
     private static func startOnlookers(
         _ recorder: RecorderThread, _ control: ControlService, _ server: Handover<ControlServer>,
-        _ proxy: Handover<ProxyThread>?
+        _ files: FileThread, _ proxy: Handover<ProxyThread>?
     ) throws(SystemError) -> [SystemThread] {
         var threads = [
             try SystemThread(name: "recorder") {
@@ -67,6 +84,14 @@ enum Threads {
                 RealTime.leave()
                 guard let server = server.take() else { return }
                 control.run(server)
+            },
+            try SystemThread(name: "operator") {
+                RealTime.leave()
+                control.work()
+            },
+            try SystemThread(name: "files") {
+                RealTime.leave()
+                files.run()
             },
         ]
         guard let proxy else { return threads }
@@ -87,13 +112,17 @@ enum Threads {
 
     private static func end(
         _ site: SiteAssembly, _ cycle: SystemThread, _ control: ControlService, _ recorder: RecorderThread,
-        _ others: [SystemThread]
+        _ keeping: LatchKeeping, _ files: FileThread, _ others: [SystemThread]
     ) {
         site.cycleLink.stop.raise()
         cycle.join()
         control.end()
         recorder.end()
-        for thread in others { thread.join() }
+        files.end()
+        for keeper in keeping.keepers { keeper.end() }
+        // A disk that does not answer must not keep the process from ending: the plant is at zero.
+        let limit = MonotonicTime.now() + .seconds(3)
+        for thread in others { _ = thread.join(until: limit) }
     }
 
     private static func proxy(
@@ -149,6 +178,19 @@ enum Threads {
                 })
         }
         return threads
+    }
+
+    private static func startWatchdog(
+        _ site: SiteAssembly, _ onlookers: Onlookers, busStop: StopFlag, stop: StopFlag
+    ) throws(SystemError) -> SystemThread {
+        let watchdog = Handover(WatchdogThread(Watchdog(site), onlookers, busStop: busStop, stop: stop))
+        let priority = max(1, site.config.control.realtimePriority - 1)
+        return try SystemThread(name: "watchdog") {
+            // As a bus: a busy processor is no reason to be taken for dead.
+            _ = RealTime.enter(priority: priority, cpu: nil, locksMemory: false)
+            guard var watchdog = watchdog.take() else { return }
+            watchdog.run()
+        }
     }
 
     private static func startCycle(_ site: SiteAssembly, _ realtime: Handshake) throws(SystemError)

@@ -12,6 +12,8 @@ struct TripLog {
         var at: String
         var value: Double?
         var limit: Double?
+        /// Of a lost device; not on disk.
+        var missing: MissingReading?
     }
 
     /// In the order in which the trips came.
@@ -39,7 +41,9 @@ struct TripLog {
         guard let unit = event.unit, case .tripped(let id) = event.kind else { return }
         details.removeAll { $0.unit == unit && $0.interlock == id }
         details.append(
-            Detail(unit: unit, interlock: id, at: wallTime, value: event.value, limit: event.limit))
+            Detail(
+                unit: unit, interlock: id, at: wallTime, value: event.value, limit: event.limit,
+                missing: event.missing))
     }
 
     /// Forgets what was reset: it must not lend its time to the same trip when it comes again.
@@ -75,10 +79,10 @@ struct TripLog {
         return TripStatus(
             unit: units[unit], interlock: "\(id.name)", first_out: isFirst, at: detail?.at,
             value: bits == nil ? detail?.value : nil, limit: detail?.limit,
-            signal: row.map { "\($0.signal.quantity)" },
+            signal: detail?.missing.map(Names.quantity) ?? row.map { "\($0.signal.quantity)" },
             symbol: row.map { "\($0.signal.shownSymbol)" } ?? "",
             reset: "\(reset(of: id))",
-            check: Names.check(id), bits: bits)
+            check: Names.check(id, detail?.missing), bits: bits)
     }
 
     /// Who may reset. Of several rows with one name the strictest counts; a trip without a row is about the

@@ -61,7 +61,8 @@ extension WirePlan {
             put(
                 Write(
                     owner: unit.id, device: module.modbus.unitID, address: first,
-                    values: .coilsOff(Int(last - first) + 1), timeout: module.modbus.timeout),
+                    values: .coilsOff(Int(last - first) + 1), timeout: module.modbus.timeout,
+                    wait: .seconds(Int(unit.reversionEnd.seconds.rounded(.up)))),
                 on: ModbusAddress(module.modbus.endpoint))
         }
     }

@@ -1,52 +1,91 @@
 import LinuxIO
 import Quantities
+import Synchronization
 
 /// Stands before a daemon that sees everybody as nobody (`PrivateUsers=`): takes each asker at the public
 /// socket, learns from the kernel who it is, and hands its line on with that. It decides nothing and reads no
 /// request.
-public struct ControlDoor: ~Copyable {
+public struct ControlDoor: ~Copyable, Sendable {
     /// The daemon may wait two seconds for its cycle.
     private static let patience = Duration.seconds(4)
     private static let longestAnswer = 1 << 22
 
-    private let listener: FileDescriptor
+    /// So many askers wait for the daemon at once; further ones are told so.
+    private static let mostAtOnce = 16
+    private static let mostOfOneUser = 4
+
+    private let lines: LineServer
     private let daemon: String
+    private let desk = Desk()
+
+    /// Who is being served.
+    private final class Desk: Sendable {
+        private let users = Mutex<[UInt32: Int]>([:])
+
+        func begin(_ user: UInt32) -> Bool {
+            users.withLock { users in
+                guard users[user, default: 0] < ControlDoor.mostOfOneUser,
+                    users.values.reduce(0, +) < ControlDoor.mostAtOnce
+                else { return false }
+                users[user, default: 0] += 1
+                return true
+            }
+        }
+
+        func end(_ user: UInt32) {
+            users.withLock { users in
+                users[user, default: 1] -= 1
+                if users[user] == 0 { users[user] = nil }
+            }
+        }
+    }
 
     /// Listens at `path` for the owner and the group of the process, who must be the daemon's user too.
     ///
     /// - Parameter daemon: the daemon's socket, `ControlServer(path:isBehindDoor: true)`.
     public init(path: String, daemon: String) throws(SystemError) {
-        listener = try UnixSocket.listen(path, permissions: 0o660)
+        lines = try LineServer(
+            path: path, permissions: 0o660, LineServer.Bounds(longestLine: ControlServer.longestLine))
         self.daemon = daemon
     }
 
-    /// Waits at most `timeout` for an asker and serves it; always with an answer, be it that there is none.
-    public func serveOne(timeout: Duration) throws(SystemError) {
-        guard let socket = try UnixSocket.accept(on: listener, timeout: timeout) else { return }
-        let line = try UnixSocket.receiveLine(
-            on: socket, limit: ControlServer.longestLine, until: .now() + .seconds(1))
-        guard let line else { return }
-        try UnixSocket.send(answer(to: line, from: socket) + [UInt8(ascii: "\n")], on: socket)
+    /// Serves until `isWanted` says no; always with an answer, be it that there is none.
+    public borrowing func run(while isWanted: () -> Bool) {
+        let (answers, daemon, desk) = (lines.answers, self.daemon, self.desk)
+        lines.run(while: isWanted) { visit in
+            guard let peer = visit.peer else { return Self.refusal("the kernel does not tell who asks") }
+            guard desk.begin(peer.userID) else {
+                return Self.refusal("too many requests at once: try again when those before are answered")
+            }
+            let who = Introduction(peer: peer, groups: visit.groups)
+            do throws(SystemError) {
+                _ = try SystemThread(name: "asker") {
+                    answers.put(Self.answer(to: visit.line, from: who, daemon), to: visit.id)
+                    desk.end(peer.userID)
+                }
+            } catch {
+                desk.end(peer.userID)
+                return Self.refusal("the door has no thread to ask with: \(error)")
+            }
+            return nil
+        }
     }
 
-    private func answer(to line: [UInt8], from socket: borrowing FileDescriptor) -> [UInt8] {
-        guard let peer = UnixSocket.peer(of: socket) else {
-            return refusal("the kernel does not tell who asks")
-        }
-        let who = Introduction(peer: peer, groups: UnixSocket.peerGroups(of: socket))
+    private static func answer(to line: [UInt8], from who: Introduction, _ daemon: String) -> [UInt8] {
         do throws(SystemError) {
             let inside = try UnixSocket.connect(daemon)
             try UnixSocket.send(who.line(line) + [UInt8(ascii: "\n")], on: inside)
             let answer = try UnixSocket.receiveLine(
                 on: inside, limit: Self.longestAnswer, until: .now() + Self.patience)
-            return answer ?? refusal("the controller gave no answer within \(Self.patience)")
+            return answer.map { $0 + [UInt8(ascii: "\n")] }
+                ?? refusal("the controller gave no answer within \(Self.patience)")
         } catch {
             return refusal("the controller cannot be asked: \(error); see 'systemctl status ballastd'")
         }
     }
 
-    private func refusal(_ text: String) -> [UInt8] {
+    private static func refusal(_ text: String) -> [UInt8] {
         // Without a line of text there is nothing to send, and the asker says that nobody answered.
-        JSONLine.encode(ControlAnswer(error: text)).map { Array($0.dropLast()) } ?? []
+        JSONLine.encode(ControlAnswer(error: text)) ?? []
     }
 }

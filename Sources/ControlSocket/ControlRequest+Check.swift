@@ -18,10 +18,13 @@ extension ControlRequest {
         case .mode:
             if let fault = reasonFault ?? unitFault { return fault }
             switch mode {
-            case "auto": return nil
-            case "standby": return Self.fault("for_s", for_s, Self.maintenanceSeconds, "s")
+            case "auto":
+                guard let of, of != "unknown", UInt32(of) == nil else { return nil }
+                return "of takes a user id, or unknown"
+            case "hold" where for_s == nil: return nil
+            case "hold", "standby": return Self.fault("for_s", for_s, Self.maintenanceSeconds, "s")
             case "maintenance": return Self.fault("for_s", for_s, Self.maintenanceSeconds, "s")
-            default: return "mode takes maintenance, standby or auto"
+            default: return "mode takes maintenance, standby, hold or auto"
             }
         case .modbusWrite: return reasonFault ?? modbusFault
         case .reversion:
@@ -94,6 +97,7 @@ extension ControlRequest {
         var words = [command.rawValue]
         if let unit { words.append(unit) }
         if let mode { words.append(mode) }
+        if let of { words.append("of \(of)") }
         if let modbus { words.append(modbus.summary) }
         if let power_kw { words.append("\(power_kw) kW") }
         if let for_s { words.append("for \(for_s) s") }

@@ -1,10 +1,10 @@
 import LinuxIO
 import Quantities
 
-/// The daemon's end of the control socket: one asker at a time, each with a bound.
+/// The daemon's end of the control socket.
 public struct ControlServer: ~Copyable, Sendable {
     static let longestLine = 65_536
-    private let listener: FileDescriptor
+    private let lines: LineServer
     private let isBehindDoor: Bool
 
     /// Listens at `path` for the owner and the group of the process.
@@ -13,42 +13,61 @@ public struct ControlServer: ~Copyable, Sendable {
     ///   tells who stands before it. In a user namespace of its own (`PrivateUsers=`) a daemon sees everybody
     ///   else as nobody.
     public init(path: String, isBehindDoor: Bool = false) throws(SystemError) {
-        listener = try UnixSocket.listen(path, permissions: isBehindDoor ? 0o600 : 0o660)
+        var bounds = LineServer.Bounds(
+            longestLine: isBehindDoor ? Introduction.longestLine : Self.longestLine)
+        // The door counts each user's connections; to us they all look like its own.
+        if isBehindDoor { bounds.perUser = bounds.connections }
+        lines = try LineServer(path: path, permissions: isBehindDoor ? 0o600 : 0o660, bounds)
         self.isBehindDoor = isBehindDoor
     }
 
-    /// Waits at most `timeout` for an asker and serves it; `answer` gets the asker and its groups.
-    public func serveOne(
-        timeout: Duration, _ answer: (ControlRequest, PeerIdentity?, [UInt32]) -> ControlAnswer
-    ) throws(SystemError) {
-        guard let socket = try UnixSocket.accept(on: listener, timeout: timeout) else { return }
-        let limit = isBehindDoor ? Introduction.longestLine : Self.longestLine
-        let line = try UnixSocket.receiveLine(on: socket, limit: limit, until: .now() + .seconds(1))
-        guard let line else { return }
-        let reply = reply(to: line, from: socket, answer)
-        if let bytes = JSONLine.encode(reply) { try UnixSocket.send(bytes, on: socket) }
+    /// Who asks for what, and where the answer goes if it is not given at once.
+    public struct Question: Sendable {
+        public let request: ControlRequest
+        public let peer: PeerIdentity?
+        public let groups: [UInt32]
+        fileprivate let id: UInt64
+        fileprivate let answers: LineServer.Answers
+
+        /// From any thread, once, where the question was not answered at once.
+        public func answer(_ answer: ControlAnswer) { answers.put(ControlServer.line(answer), to: id) }
     }
 
-    private func reply(
-        to line: [UInt8], from socket: borrowing FileDescriptor,
-        _ answer: (ControlRequest, PeerIdentity?, [UInt32]) -> ControlAnswer
-    ) -> ControlAnswer {
-        var line = line
-        var peer = UnixSocket.peer(of: socket)
-        var groups: [UInt32] = []
+    /// Serves until `isWanted` says no; it is asked at least each 200 ms.
+    ///
+    /// - Parameter answer: must not wait; `nil` = the question is answered later.
+    public borrowing func run(while isWanted: () -> Bool, _ answer: (Question) -> ControlAnswer?) {
+        let answers = lines.answers
+        lines.run(while: isWanted) { visit in
+            switch question(visit, answers) {
+            case .success(let question): answer(question).map(Self.line)
+            case .failure(let refusal): Self.line(ControlAnswer(error: refusal.text))
+            }
+        }
+    }
+
+    /// What is sent; without a text there is nothing, and the asker says that nobody answered.
+    private static func line(_ answer: ControlAnswer) -> [UInt8] { JSONLine.encode(answer) ?? [] }
+
+    private struct Refusal: Error { let text: String }
+
+    private func question(
+        _ visit: LineServer.Visit, _ answers: LineServer.Answers
+    ) -> Result<Question, Refusal> {
+        var (peer, groups, line) = (visit.peer, visit.groups, visit.line)
         if isBehindDoor {
             guard peer?.userID == Accounts.ownUserID, let introduced = Introduction.parse(line) else {
-                return ControlAnswer(error: "only the door (ballast-door) asks here")
+                return .failure(Refusal(text: "only the door (ballast-door) asks here"))
             }
             (peer, groups, line) = (introduced.who.peer, introduced.who.groups, introduced.request)
-        } else {
-            groups = UnixSocket.peerGroups(of: socket)
         }
         guard let request = JSONLine.decode(ControlRequest.self, from: line) else {
             let commands = ControlRequest.Command.allCases.map(\.rawValue).joined(separator: ", ")
-            return ControlAnswer(error: "not a request; send {\"command\": one of \(commands)} on one line")
+            return .failure(
+                Refusal(text: "not a request; send {\"command\": one of \(commands)} on one line"))
         }
-        return answer(request, peer, groups)
+        return .success(
+            Question(request: request, peer: peer, groups: groups, id: visit.id, answers: answers))
     }
 }
 

@@ -9,11 +9,19 @@ public enum GridText {
         case "missing": parts.append("FREQUENCY MISSING: no source for 5 s and more")
         default: parts.append("NO FRESH FREQUENCY")
         }
+        switch grid.meter {
+        case "reversed": parts.append("METER REVERSED")
+        case "frozen": parts.append("METER FROZEN")
+        case "astray": parts.append("METER ASTRAY: it does not follow the units' power")
+        default: break
+        }
         if let rate = grid.rocof_hz_per_s { parts.append("ROCOF \(WhyText.plain(rate)) Hz/s") }
         if let state = grid.state {
             let share = grid.state == "ramping" ? " at \(WhyText.plain(grid.allowed_percent)) %" : ""
             let cause = grid.cause.map { " (\($0))" } ?? ""
-            parts.append("\(state == "out" ? "OUT OF SERVICE" : state)\(share)\(cause)")
+            let shown =
+                state == "out" ? "OUT OF SERVICE" : (state == "blind" ? "BLIND: nobody sees it" : state)
+            parts.append("\(shown)\(share)\(cause)")
         }
         return "grid: \(parts.joined(separator: ", "))"
     }

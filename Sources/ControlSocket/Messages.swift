@@ -7,7 +7,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         case reset, stop, resume
         /// The operator's base point, and its end; with a unit the power of that unit alone.
         case setpoint, revoke
-        /// A unit's mode: `maintenance` or `standby` for a time, or `auto`.
+        /// A unit's mode: `maintenance`, `standby` or `hold` for a time, or `auto`.
         case mode
         /// Proves that a unit's inverter goes to zero by itself when we fall silent; takes `power_kw` first.
         /// With `io_module` that its I/O module drops its outputs.
@@ -25,8 +25,10 @@ public struct ControlRequest: Codable, Sendable, Equatable {
     public var power_kw: Double?
     /// With `setpoint`, `mode maintenance` and `mode standby`: how long it holds.
     public var for_s: Double?
-    /// With `mode`: `maintenance`, `standby` or `auto`.
+    /// With `mode`: `maintenance`, `standby`, `hold` or `auto`.
     public var mode: String?
+    /// With `mode auto`: whose locks end, a user id or `unknown`; the asker's own without it.
+    public var of: String?
     /// With `modbus_write`.
     public var modbus: ModbusWriteRequest?
     /// With `reversion`: the unit's I/O module in place of its inverter.
@@ -34,7 +36,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
 
     public init(
         _ command: Command, unit: String? = nil, reason: String? = nil, power_kw: Double? = nil,
-        for_s: Double? = nil, mode: String? = nil, modbus: ModbusWriteRequest? = nil,
+        for_s: Double? = nil, mode: String? = nil, of: String? = nil, modbus: ModbusWriteRequest? = nil,
         io_module: Bool? = nil
     ) {
         self.command = command
@@ -43,6 +45,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         self.power_kw = power_kw
         self.for_s = for_s
         self.mode = mode
+        self.of = of
         self.modbus = modbus
         self.io_module = io_module
     }

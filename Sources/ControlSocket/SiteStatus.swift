@@ -25,6 +25,8 @@ public struct SiteStatus: Codable, Sendable, Equatable {
     public var realtime: String
     /// Whether the latched trips as they are now stand on disk.
     public var latches_saved: Bool
+    /// Threads of the daemon that stand still, though control goes on; `nil` = none.
+    public var threads_still: [String]?
     /// Who asks for the base point: operator, agc, aggregator, schedule or default.
     public var base_point_by: String
     /// Whether an operator has taken the site out of service.
@@ -33,6 +35,8 @@ public struct SiteStatus: Codable, Sendable, Equatable {
     public var links: [LinkStatus]
     /// What the site sees of the grid, and what moves the base point; absent in records of older versions.
     public var grid: GridStatus?
+    /// The risks that a named person has accepted in the configuration; absent without one.
+    public var accepted: [String]?
 
     public init(
         site: String, mode: String, at: String, cycle: UInt64, period_ms: Double, overruns: UInt64,
@@ -40,9 +44,10 @@ public struct SiteStatus: Codable, Sendable, Equatable {
         setpoint_kw: Double,
         meter_power_kw: Double?, site_power_kw: Double?, realtime: String, latches_saved: Bool,
         base_point_by: String, stopped: Bool, units: [UnitStatus], links: [LinkStatus],
-        grid: GridStatus? = nil
+        grid: GridStatus? = nil, accepted: [String]? = nil
     ) {
         self.grid = grid
+        self.accepted = accepted
         self.site = site
         self.mode = mode
         self.at = at
@@ -102,8 +107,12 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     /// absent where it does not tell.
     public var contactors: String?
     /// What keeps it from starting by itself until it is resumed: after_reset, after_restart,
-    /// repeated_restarts, after_override. Absent where nothing does.
+    /// repeated_restarts, after_override, after_interlock. Absent where nothing does.
     public var holds: [String]?
+    /// Why battery or inverter do not count as heard; absent while they do.
+    public var missing: [MissingStatus]?
+    /// Who keeps it out of service; absent where nobody does.
+    public var locks: [LockStatus]?
     /// Whether its inverter is known to go to zero by itself: `proven: …`, `not proven`, `testing` or
     /// `failed: …`. Absent in records of older versions.
     public var reversion: String?
@@ -149,6 +158,55 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     }
 }
 
+/// A device that does not count as heard: it is silent, or one of its readings is missing.
+public struct MissingStatus: Codable, Sendable, Equatable {
+    /// battery or inverter.
+    public var device: String
+    /// The first reading that is missing; absent where the device is silent.
+    public var reading: String?
+    /// Why it cannot be used: stale, never_seen, not_implemented …
+    public var fault: String
+    /// For how long; absent where it was never good.
+    public var for_s: Double?
+    /// Since the device said anything of what it must say; absent where it never did.
+    public var heard_s: Double?
+    /// All of it in one phrase.
+    public var text: String
+
+    public init(
+        device: String, reading: String?, fault: String, for_s: Double?, heard_s: Double?, text: String
+    ) {
+        self.device = device
+        self.reading = reading
+        self.fault = fault
+        self.for_s = for_s
+        self.heard_s = heard_s
+        self.text = text
+    }
+}
+
+/// A person keeps a unit out of service.
+public struct LockStatus: Codable, Sendable, Equatable {
+    /// maintenance, standby or hold.
+    public var kind: String
+    /// The number of the person's account; absent where an old record does not tell.
+    public var user_id: UInt32?
+    /// Wall time; absent = until somebody ends it.
+    public var until: String?
+    /// In the person's words.
+    public var reason: String
+    /// All of it in one phrase.
+    public var text: String
+
+    public init(kind: String, user_id: UInt32?, until: String?, reason: String, text: String) {
+        self.kind = kind
+        self.user_id = user_id
+        self.until = until
+        self.reason = reason
+        self.text = text
+    }
+}
+
 /// One digital input of a unit.
 public struct InputStatus: Codable, Sendable, Equatable {
     /// As in the configuration: `emergency_stop`, `main_contactor`.
@@ -174,7 +232,7 @@ public struct GridStatus: Codable, Sendable, Equatable {
     public var frequency_health: String
     /// Rate of change of frequency; absent while there are too few samples.
     public var rocof_hz_per_s: Double?
-    /// `in_service`, `ramping`, `waiting`, `out`; absent where the grid is not supervised.
+    /// `in_service`, `ramping`, `waiting`, `out`, `blind`; absent where the grid is not supervised.
     public var state: String?
     /// Why the grid's state keeps the site from its power.
     public var cause: String?
@@ -184,12 +242,16 @@ public struct GridStatus: Codable, Sendable, Equatable {
     public var energy_kw: Double
     /// What the power delivered when the frequency event began adds to it.
     public var event_shift_kw: Double
+    /// What the meter's power is worth beside the units' own: `unproven`, `good`, `reversed`, `frozen`,
+    /// `astray`; absent before the first cycle.
+    public var meter: String?
 
     public init(
         frequency_source: String? = nil, frequency_health: String = "good", rocof_hz_per_s: Double? = nil,
         state: String? = nil, cause: String? = nil, allowed_percent: Double = 100, energy_kw: Double = 0,
-        event_shift_kw: Double = 0
+        event_shift_kw: Double = 0, meter: String? = nil
     ) {
+        self.meter = meter
         self.frequency_source = frequency_source
         self.frequency_health = frequency_health
         self.rocof_hz_per_s = rocof_hz_per_s

@@ -15,16 +15,19 @@ public enum WhyText {
             parts.append("\(asker) asked \(signed(unit.asked_kw))")
             if let limit = limit(unit) { parts.append(limit) }
         case "offline":
-            parts.append("offline: battery, inverter and wired inputs are not all heard")
+            let missing = unit.missing?.map(\.text).joined(separator: "; ")
+            parts.append("offline: \(missing ?? "battery, inverter and wired inputs are not all heard")")
         case "standby":
             if site.stopped { parts.append("standby: an operator stopped the site") }
             if let hold = hold(unit) { parts.append(hold) }
-            if parts.count == 1 { parts.append("standby: it waits to enter service") }
+            if parts.count == 1 && unit.locks == nil { parts.append("standby: it waits to enter service") }
         case "precharge": parts.append("precharge: \(precharge(unit.contactors))")
-        case "maintenance": parts.append("taken out for maintenance")
+        case "maintenance" where unit.locks == nil: parts.append("taken out for maintenance")
+        case "maintenance": break
         case "stopping": parts.append("stopping: on its way out of service")
         default: parts.append(unit.mode)
         }
+        if let locks = unit.locks { parts += locks.map { "out of service: \($0.text)" } }
         return parts.joined(separator: "; ")
     }
 
@@ -36,6 +39,8 @@ public enum WhyText {
                 "the third unplanned restart in ten minutes"
             } else if holds.contains("after_reset") {
                 "a trip was reset"
+            } else if holds.contains("after_interlock") {
+                "an interlock asked for a person's look"
             } else if holds.contains("after_restart") {
                 "an unplanned restart"
             } else {
@@ -103,6 +108,8 @@ public enum WhyText {
         case "site_limit":
             return "the site's limit at the meter holds \(direction) to \(signed(unit.setpoint_kw))"
         case "sharing": return "other units take part of it, for the balance of charge or to lose less"
+        case "entry_ramp":
+            return "it has just entered service: others keep its part while the ramp takes it over"
         case "not_in_service": return "it is not in service"
         case "contactors_open": return "its contactors are not closed"
         default:

@@ -9,8 +9,14 @@ public enum DurableFile {
         guard number >= 0 else { throw SystemError.last("open") }
         do {
             let file = FileDescriptor(owning: number)
-            try writeAll(bytes, to: file)
-            guard fsync(file.number) == 0 else { throw SystemError.last("fsync") }
+            do throws(SystemError) {
+                try writeAll(bytes, to: file)
+                guard fsync(file.number) == 0 else { throw SystemError.last("fsync") }
+            } catch {
+                // A full disk must not be kept full by what did not fit.
+                unlink(temporary)
+                throw error
+            }
         }
         guard rename(temporary, path) == 0 else { throw SystemError.last("rename") }
         let folder = open(directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -19,15 +25,20 @@ public enum DurableFile {
         guard fsync(owned.number) == 0 else { throw SystemError.last("fsync") }
     }
 
-    /// The whole file; `nil` where there is none. Refuses what is longer than `limit` bytes.
+    /// The whole file; `nil` where there is none. Refuses what is longer than `limit` bytes, and what is no
+    /// regular file: a pipe or a device would be waited for.
     public static func read(_ path: String, limit: Int) throws(SystemError) -> [UInt8]? {
-        let number = open(path, O_RDONLY | O_CLOEXEC)
+        let number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         if number < 0 {
             let error = SystemError.last("open")
             if error.code == ENOENT { return nil }
             throw error
         }
         let file = FileDescriptor(owning: number)
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw SystemError.last("fstat") }
+        if status.st_mode & S_IFMT == S_IFDIR { throw SystemError("read", code: EISDIR) }
+        if status.st_mode & S_IFMT != S_IFREG { throw SystemError("read a regular file", code: EINVAL) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -86,4 +97,22 @@ public struct ProcessLock: ~Copyable {
     }
 
     private init(file: consuming FileDescriptor) { self.file = file }
+
+    /// Writes into the file who holds it, for those who find it held.
+    public func note(process: Int) throws(SystemError) {
+        let text = Array("\(process)\n".utf8)
+        let count = text.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, 0) }
+        guard count == text.count, ftruncate(file.number, count) == 0 else {
+            throw SystemError.last("pwrite")
+        }
+    }
+
+    /// Whether the lock is held by a process that will never run again: see `ProcessLife`.
+    public static func isHeldByTheDead(_ path: String) -> Bool {
+        // Who cannot be read is not dead.
+        guard let bytes = try? DurableFile.read(path, limit: 64),
+            let process = Int(String(decoding: bytes, as: UTF8.self).split(separator: "\n").first ?? "")
+        else { return false }
+        return ProcessLife.isOver(process)
+    }
 }

@@ -1,4 +1,6 @@
+import CLinux
 import Glibc
+import Quantities
 
 /// An owned descriptor, closed when it goes out of scope.
 public struct FileDescriptor: ~Copyable, Sendable {
@@ -63,5 +65,14 @@ extension Optional where Wrapped == FileDescriptor {
         case .some(let descriptor): descriptor.number
         case .none: nil
         }
+    }
+}
+
+/// Waits on a descriptor that somebody else owns.
+public enum DescriptorWait {
+    /// - Returns: whether there is something to read, or the other end has gone; `false` at `end` at the
+    ///   latest, and after a signal.
+    public static func untilReadable(_ number: CInt, until end: MonotonicTime) -> Bool {
+        ballast_wait_readable(number, max(0, (end - MonotonicTime.now()).nanoseconds)) > 0
     }
 }

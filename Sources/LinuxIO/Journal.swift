@@ -29,6 +29,8 @@ public struct LogRecord: Sendable {
     public var text: String
     /// Upper-case names with their values, for example `BALLAST_UNIT=BESS_02`.
     public var fields: [(name: String, value: String)]
+    /// It is never dropped, however long the log stands still. For what comes seldom: a trip is latched.
+    public var mustBeKept = false
 
     public init(_ priority: Priority, _ text: String, fields: [(name: String, value: String)] = []) {
         self.priority = priority
@@ -42,11 +44,14 @@ public struct Journal: Sendable {
     public let isConnected: Bool
     /// The `MESSAGE_ID` of each event, by the value of its field `BALLAST_EVENT`.
     private let messageIDs: [String: String]
+    /// `nil` = each line is delivered by who writes it.
+    private let queue: LogQueue?
 
     /// Looks once whether standard error leads to the journal, as systemd says in `JOURNAL_STREAM`: a daemon
     /// started by hand speaks to the person who started it.
-    public init(messageIDs: [String: String] = [:]) {
+    public init(messageIDs: [String: String] = [:], queue: LogQueue? = nil) {
         self.messageIDs = messageIDs
+        self.queue = queue
         var status = stat()
         guard let stream = getenv("JOURNAL_STREAM"), fstat(2, &status) == 0 else {
             isConnected = false
@@ -55,12 +60,22 @@ public struct Journal: Sendable {
         isConnected = String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
     }
 
+    /// Never waits where there is a queue; otherwise as long as the log does.
     public func write(
         _ record: LogRecord, file: StaticString = #fileID, line: UInt = #line,
         function: StaticString = #function
     ) {
-        if isConnected && send(record, file, line, function) { return }
-        var text = WallClock.text(milliseconds: WallClock.nowMilliseconds())
+        let entry = LogLine(
+            record: record, file: file, line: line, function: function,
+            wallMilliseconds: WallClock.nowMilliseconds())
+        if let queue { queue.put(entry) } else { deliver(entry) }
+    }
+
+    /// Hands a line to the log, and waits for it.
+    public func deliver(_ entry: LogLine) {
+        let record = entry.record
+        if isConnected && send(record, entry) { return }
+        var text = WallClock.text(milliseconds: entry.wallMilliseconds)
         text += " \(record.priority.name) \(record.text)"
         if !record.fields.isEmpty {
             text += " [" + record.fields.map { "\($0.name)=\($0.value)" }.joined(separator: " ") + "]"
@@ -70,15 +85,24 @@ public struct Journal: Sendable {
         bytes.withUnsafeMutableBytes { _ = Glibc.write(2, $0.baseAddress, $0.count) }
     }
 
-    private func send(
-        _ record: LogRecord, _ file: StaticString, _ line: UInt, _ function: StaticString
-    ) -> Bool {
+    /// Waits until every line has been delivered, at most about `time`: by the kernel's own count, since the
+    /// clock may be what is to be told of.
+    public func flush(within time: Duration) {
+        guard let queue else { return }
+        for _ in 0..<max(1, Int(time.milliseconds) / 2) where !queue.isIdle { _ = poll(nil, 0, 2) }
+    }
+
+    private func send(_ record: LogRecord, _ entry: LogLine) -> Bool {
         var entries = ["MESSAGE=\(record.text)", "PRIORITY=\(record.priority.rawValue)"]
         entries += record.fields.map { "\($0.name)=\($0.value)" }
         if let event = record.fields.first(where: { $0.name == "BALLAST_EVENT" })?.value,
             let identifier = messageIDs[event]
         {
             entries.append("MESSAGE_ID=\(identifier)")
+        }
+        // The journal stamps a line when it takes it.
+        if WallClock.nowMilliseconds() - entry.wallMilliseconds > 1_000 {
+            entries.append("BALLAST_AT=\(WallClock.text(milliseconds: entry.wallMilliseconds))")
         }
         var bytes: [UInt8] = []
         var ends: [Int] = []
@@ -95,26 +119,8 @@ public struct Journal: Sendable {
                 start = end
             }
             return sd_journal_sendv_with_location(
-                "CODE_FILE=\(file)", "CODE_LINE=\(line)", "\(function)", vectors, CInt(vectors.count)) >= 0
+                "CODE_FILE=\(entry.file)", "CODE_LINE=\(entry.line)", "\(entry.function)", vectors,
+                CInt(vectors.count)) >= 0
         }
-    }
-}
-
-/// Messages to the service manager; silent where there is none.
-public enum ServiceManager {
-    /// Everything is up. `status` is one line for `systemctl status`.
-    public static func ready(status: String) { _ = sd_notify(0, "READY=1\nSTATUS=\(status)") }
-    public static func status(_ status: String) { _ = sd_notify(0, "STATUS=\(status)") }
-    /// The configuration is being read anew; `ready` ends it.
-    public static func reloading() {
-        _ = sd_notify(0, "RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.now().nanoseconds / 1_000)")
-    }
-    public static func feedWatchdog() { _ = sd_notify(0, "WATCHDOG=1") }
-    public static func stopping() { _ = sd_notify(0, "STOPPING=1") }
-
-    /// How often the manager wants to be fed, in microseconds; `nil` where no watchdog is set.
-    public static func watchdogMicroseconds() -> UInt64? {
-        var microseconds: UInt64 = 0
-        return sd_watchdog_enabled(0, &microseconds) > 0 ? microseconds : nil
     }
 }

@@ -47,6 +47,10 @@ public final class RingBuffer<Element: BitwiseCopyable & Sendable>: @unchecked S
         return element
     }
 
+    /// How many elements have been put in, and how many taken out again, so far.
+    public var writtenCount: UInt64 { written.load(ordering: .acquiring) }
+    public var takenCount: UInt64 { taken.load(ordering: .acquiring) }
+
     /// How many elements found no room so far.
     public var lost: UInt64 { refused.load(ordering: .relaxed) }
 }

@@ -27,7 +27,7 @@ public enum UnixSocket {
         if isAbandoned(path) { _ = unlink(path) }
         try withAddress(path, "bind") { address, length in bind(socket.number, address, length) == 0 }
         guard chmod(path, permissions) == 0 else { throw SystemError.last("chmod") }
-        guard Glibc.listen(socket.number, 8) == 0 else { throw SystemError.last("listen") }
+        guard Glibc.listen(socket.number, 256) == 0 else { throw SystemError.last("listen") }
         return socket
     }
 

@@ -40,19 +40,25 @@ public struct LatchRecord: Sendable, Equatable {
         }
     }
 
-    /// A unit that an operator has taken out for a time.
+    /// A unit that a person keeps out of service.
     public struct Absence: Sendable, Equatable {
-        public enum Kind: String, Sendable { case maintenance, standby }
+        public enum Kind: String, Sendable { case maintenance, standby, hold }
 
         public var unit: String
         public var kind: Kind
-        /// Seconds since 1970-01-01 00:00 UTC.
-        public var end: Int64
+        /// Seconds since 1970-01-01 00:00 UTC; `nil` = until somebody ends it.
+        public var end: Int64?
+        /// The number of the person's account; `nil` in a record of a version that kept no persons.
+        public var userID: UInt32?
+        /// In the person's words: one line.
+        public var reason: String
 
-        public init(unit: String, kind: Kind, end: Int64) {
+        public init(unit: String, kind: Kind, end: Int64?, userID: UInt32? = nil, reason: String = "") {
             self.unit = unit
             self.kind = kind
             self.end = end
+            self.userID = userID
+            self.reason = reason
         }
     }
 
@@ -78,9 +84,6 @@ public struct LatchRecord: Sendable, Equatable {
     /// Without holds and details; a unit with a trip is held all the same.
     private static let formerHeading = "ballast latches 1"
     private static let stoppedLine = "site stopped"
-    /// 64 units with every trip there is, and their details.
-    private static let longest = 1 << 20
-
     /// One line for each unit and a checksum: a person can read it, a half-written one is found out.
     public var bytes: [UInt8] {
         var text = Self.heading + "\n" + (isStopped ? Self.stoppedLine + "\n" : "")
@@ -95,24 +98,18 @@ public struct LatchRecord: Sendable, Equatable {
             text += "trip \(detail.unit) \(detail.interlock) at \(detail.at) value \(value) limit \(limit)\n"
         }
         for absence in absences {
-            text += "absent \(absence.unit) \(absence.kind.rawValue) until \(absence.end)\n"
+            let end = absence.end.map { String($0) } ?? "-"
+            let person = absence.userID.map { String($0) } ?? "-"
+            text += "absent \(absence.unit) \(absence.kind.rawValue) until \(end) by \(person)"
+            text += " for \(absence.reason)\n"
         }
         return Array((text + "checksum \(Self.checksum(text))\n").utf8)
     }
 
-    public static func read(_ path: String) -> Finding {
-        let bytes: [UInt8]?
-        do throws(SystemError) {
-            bytes = try DurableFile.read(path, limit: Self.longest)
-        } catch {
-            return .unreadable("\(path): \(error)")
-        }
-        guard let bytes else { return .missing }
-        guard let record = LatchRecord(bytes: bytes) else {
-            return .unreadable("\(path): not a latch record, or its checksum is wrong")
-        }
-        return .read(record)
-    }
+    /// Of each of the two slots in its file: 64 units with every trip there is, and their details.
+    public static let slotSize = 512 << 10
+
+    public static func read(_ path: String) -> Finding { LatchFile.read(path).finding }
 
     public init(
         entries: [Entry], isStopped: Bool = false, absences: [Absence] = [], details: [Detail] = []
@@ -151,7 +148,7 @@ public struct LatchRecord: Sendable, Equatable {
     }
 
     /// FNV-1a: enough to find a torn or edited file; it is no seal against people.
-    static func checksum(_ text: String) -> String {
+    public static func checksum(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return String(hash, radix: 16)
@@ -160,11 +157,18 @@ public struct LatchRecord: Sendable, Equatable {
 
 extension LatchRecord.Absence {
     fileprivate init?(line: Substring) {
-        let words = line.split(separator: " ")
-        guard words.count == 5, words[0] == "absent", words[3] == "until",
-            let kind = Kind(rawValue: String(words[2])), let end = Int64(words[4])
+        // The reason is the rest of the line, whatever it holds.
+        let words = line.split(separator: " ", maxSplits: 8, omittingEmptySubsequences: false)
+        guard words.count == 5 || words.count == 9, words[0] == "absent", words[3] == "until",
+            let kind = Kind(rawValue: String(words[2]))
         else { return nil }
+        let end = Int64(words[4])
+        guard end != nil || (words[4] == "-" && kind == .hold) else { return nil }
         self.init(unit: String(words[1]), kind: kind, end: end)
+        guard words.count == 9 else { return }
+        userID = UInt32(words[6])
+        guard words[5] == "by", words[7] == "for", userID != nil || words[6] == "-" else { return nil }
+        reason = String(words[8])
     }
 }
 

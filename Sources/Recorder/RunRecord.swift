@@ -57,17 +57,32 @@ public struct RunRecord: Sendable, Equatable {
         }
     }
 
+    /// Of each of the two slots in its file.
+    public static let slotSize = 4_096
+
     public static func read(_ path: String) -> Finding {
         let bytes: [UInt8]?
         do throws(SystemError) {
-            bytes = try DurableFile.read(path, limit: 4_096)
+            bytes = try DurableFile.read(path, limit: 2 * slotSize)
         } catch {
             return .unreadable("\(path): \(error)")
         }
         guard let bytes else { return .missing }
-        guard let record = RunRecord(bytes: bytes) else {
+        // Of the version before it is the text alone.
+        let isSlots = bytes.count == 2 * slotSize
+        let text = isSlots ? SlotPair(bytes: bytes).newest?.payload : bytes
+        guard let record = text.flatMap({ RunRecord(bytes: $0) }) else {
             return .unreadable("\(path): not a run record, or its checksum is wrong")
         }
         return .read(record)
+    }
+
+    /// Puts the record on disk, in place where its file is there already: a full disk has room for it.
+    public func write(in directory: String, wallSeconds: Int64) throws(SystemError) {
+        let path = Self.path(in: directory)
+        let bytes = try DurableFile.read(path, limit: 2 * Self.slotSize)
+        let pair = bytes.flatMap { $0.count == 2 * Self.slotSize ? SlotPair(bytes: $0) : nil }
+        var writer = SlotWriter(.file(path), slotSize: Self.slotSize, after: pair, file: 0)
+        try writer.write(self.bytes, wallSeconds: wallSeconds)
     }
 }

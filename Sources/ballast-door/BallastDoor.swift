@@ -20,15 +20,7 @@ struct BallastDoor: ParsableCommand {
     var daemon = "/run/ballast/door.sock"
 
     func run() throws {
-        let journal = Journal()
         let door = try ControlDoor(path: listen, daemon: daemon)
-        while true {
-            do {
-                try door.serveOne(timeout: .seconds(60))
-            } catch {
-                // One asker went away or would not read; the next one counts.
-                journal.write(LogRecord(.warning, "an asker could not be served: \(error)"))
-            }
-        }
+        door.run { true }
     }
 }

@@ -60,31 +60,36 @@ struct Setpoint: ParsableCommand {
 }
 
 struct Mode: ParsableCommand {
-    enum Wanted: String, ExpressibleByArgument, CaseIterable { case maintenance, standby, auto }
+    enum Wanted: String, ExpressibleByArgument, CaseIterable { case maintenance, standby, hold, auto }
 
     static let configuration = CommandConfiguration(
         abstract: "Take a unit out for a time, or give it back.",
         discussion: """
-            maintenance: zero power, contactors open; it is no lock-out. standby: zero power, ready to run. auto: the unit \
-            enters service anew.
+            maintenance: zero power, contactors open; it is no lock-out. standby: zero power, ready to run. hold: zero power, \
+            contactors open, without an end if none is given. auto: what you have set ends, and the unit enters service \
+            anew unless somebody else keeps it out; --of ends what another person has set. A trip, a reset, a resume and a \
+            restart end none of it. An end by time starts nothing: 'ballastctl resume UNIT' does.
             """)
     @Argument(help: "Identifier of the unit.") var unit: String
-    @Argument(help: "maintenance, standby or auto.") var mode: Wanted
-    @Option(name: .customLong("for"), help: "With maintenance and standby: how long (15m, 2h).")
+    @Argument(help: "maintenance, standby, hold or auto.") var mode: Wanted
+    @Option(name: .customLong("for"), help: "With maintenance, standby and hold: how long (15m, 2h).")
     var duration: String?
+    @Option(help: "With auto: whose (a user id, or unknown); your own without it.") var of: String?
     @OptionGroup var reason: ReasonOption
     @OptionGroup var socket: SocketOption
 
     func run() throws {
         let seconds = duration.flatMap(DurationText.seconds)
+        if of != nil && mode != .auto { throw ValidationError("--of belongs to auto") }
         switch mode {
-        case .maintenance where seconds == nil, .standby where seconds == nil:
+        case .maintenance where seconds == nil, .standby where seconds == nil,
+            .hold where seconds == nil && duration != nil:
             throw ValidationError("\(mode) takes --for with a number and its unit: 15m, 2h")
         case .auto where duration != nil:
             throw ValidationError("auto takes no --for")
-        case .maintenance, .standby, .auto:
+        case .maintenance, .standby, .hold, .auto:
             let request = ControlRequest(
-                .mode, unit: unit, reason: reason.reason, for_s: seconds, mode: mode.rawValue)
+                .mode, unit: unit, reason: reason.reason, for_s: seconds, mode: mode.rawValue, of: of)
             print(try socket.ask(request).done ?? "")
         }
     }

@@ -76,8 +76,10 @@ struct Resume: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let the site, or one unit that is held, run again.",
         discussion: """
-            A unit is held after the reset of a trip, after an unplanned restart, and after maintenance that ended by its \
-            time. Without a unit this ends the site's stop and every hold. A unit with a latched trip is reset first. \
+            A unit is held after the reset of a trip, after an unplanned restart, after a person's lock (maintenance, \
+            standby, hold) that ended by its time, and where an interlock asks for it. Without a unit this ends the site's \
+            stop and what only a restart holds; what a person or a trip holds ends by its unit's name. A unit with a \
+            latched trip is reset first. A lock is its person's, and stays: 'ballastctl mode UNIT auto'. \
             Power comes after enter_service_s with everything seen good: nobody may be at the unit.
             """)
     @Argument(help: "Identifier of the unit; without it the whole site.") var unit: String?

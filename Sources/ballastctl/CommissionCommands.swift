@@ -58,8 +58,18 @@ struct Commission: ParsableCommand {
             case .missing: break
             }
             let entries = site.units.map { LatchRecord.Entry(unit: $0.id, trips: 0, firstOut: nil) }
-            try DurableFile.replace(path, with: LatchRecord(entries: entries).bytes)
-            // The daemon does not run as root and must be able to read both.
+            let wall = WallClock.nowMilliseconds()
+            try DurableFile.replace(
+                path,
+                with: LatchFile.bytes(
+                    first: LatchRecord(entries: entries), file: UInt64(wall), wallSeconds: wall / 1_000))
+            // Latches without a run record would be those of a run of which nobody knows how it ended.
+            if RunRecord.read(RunRecord.path(in: directory)) == .missing {
+                let record = RunRecord(isRunning: false, restarts: [])
+                try record.write(in: directory, wallSeconds: wall / 1_000)
+                try DurableFile.giveToOwnerOfFolder(RunRecord.path(in: directory))
+            }
+            // The daemon does not run as root and must be able to read them.
             try DurableFile.giveToOwnerOfFolder(path)
             try DurableFile.giveToOwnerOfFolder(directory + "/lock")
             withExtendedLifetime(lock) {}

@@ -16,6 +16,9 @@ enum StatusText {
             "unit             mode      power kW  setpoint    SoC %  cell V min/max  cell °C min/max  allowed kW",
         ]
         for unit in status.units { lines += self.unit(unit) }
+        if let threads = status.threads_still {
+            lines.append("STANDING STILL, though control goes on: \(threads.joined(separator: ", "))")
+        }
         if !status.latches_saved { lines.append("LATCHED TRIPS ARE NOT ON DISK: see the daemon's log") }
         lines.append("")
         for link in status.links { lines.append(self.link(link)) }
@@ -39,6 +42,7 @@ enum StatusText {
             lines.append(
                 "    HELD: \(holds.joined(separator: ", ")); 'ballastctl resume \(unit.id)' starts it")
         }
+        if let locks = unit.locks { lines += locks.map { "    LOCKED: \($0.text)" } }
         if let contactors = unit.contactors { lines.append("    contactors: \(contactors)") }
         if !unit.inputs.isEmpty {
             lines.append("    inputs: \(unit.inputs.map(input).joined(separator: ", "))")

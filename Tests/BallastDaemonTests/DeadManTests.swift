@@ -61,19 +61,26 @@ extension BallastDaemonTests {
             let units = [try Unit.withContactors("BESS_01"), Unit.onLines("BESS_02", in: scratch)]
             let site = RunningSite(SiteFile(units: units, meter: try Unit.freeModbus()), in: scratch)
             for unit in site.file.units.indices { site.file.units[unit].reversionSeconds = 8 }
+            site.file.units[0].more = site.file.units[0].more.map {
+                $0.replacingOccurrences(of: "watchdog_ms: 3500", with: "watchdog_ms: 12000")
+            }
             for _ in 0..<2 {
                 try Self.atPower(site, [18.8, 18.8])
                 try eventually("the plan is on disk") {
                     let plan = try String(contentsOfFile: scratch.path + "/state/wires", encoding: .utf8)
                     return plan.contains("registers BESS_01") && plan.contains("registers BESS_02")
                 }
+                let killed = Double(MonotonicTime.now().nanoseconds) / 1e6
                 #expect(try site.daemon.end(by: SIGKILL) == 128 + Int(SIGKILL))
                 let program = try Self.safeOutput(site)
                 #expect(try program.exitStatus() == 0, "\(program.log)")
                 let truth = try site.truth().units
-                #expect(truth.map(\.setpoint_w) == [0, 0] && truth.map(\.reversions) == [0, 0])
-                #expect(truth.allSatisfy { $0.zero_since_ms != nil })
-                #expect(truth[0].coils == [] && truth[0].coils_off_since_ms != nil)
+                #expect(truth.map(\.setpoint_w) == [0, 0])
+                let zeros = try truth.map { try #require($0.zero_since_ms) }
+                #expect(zeros.allSatisfy { $0 - killed < 8_000 }, "before any timer of a device: \(zeros)")
+                // Nobody but the inverter's own timer tells the safe output that no load is left.
+                let opened = try #require(truth[0].coils_off_since_ms)
+                #expect(truth[0].coils == [] && opened > zeros[0], "no contact parts a load")
                 #expect(program.log.matches(of: /safe output, .*: zero acknowledged by/).count == 3)
                 #expect(
                     program.log.contains("/rtu 115200 8N1: zero acknowledged by BESS_02; first write after"))
@@ -81,6 +88,34 @@ extension BallastDaemonTests {
                 try site.killPlant()
                 try FileManager.default.removeItem(atPath: scratch.path + "/state")
             }
+        }
+
+        @Test
+        func
+            `though a thread of a killed daemon waits in the kernel and keeps its lock, every link goes to zero`()
+            throws
+        {
+            let site = try RunningSite()
+            for unit in site.file.units.indices { site.file.units[unit].reversionSeconds = 8 }
+            try Self.atPower(site, [18.8, 18.8])
+            let number = try site.daemon.number
+            let holder = try startPeer(
+                "hold_thread.py", ["\(number)", "can"], name: "holder", in: site.scratch)
+            _ = try holder.ready()
+            try holder.ask("keep")
+            try site.daemon.send(SIGKILL)
+            try eventually("all of it but one thread has ended") {
+                let stat = try String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)
+                return stat.split(separator: ")").last?.hasPrefix(" Z") == true
+            }
+            let isKept = try ProcessLock.take(site.scratch.path + "/state/lock") == nil
+            #expect(isKept, "the lock is kept")
+            let program = try Self.safeOutput(site)
+            #expect(try program.exitStatus() == 0, "\(program.log)")
+            #expect(program.log.contains("a ballastd that was killed keeps"))
+            let truth = try site.truth().units
+            #expect(truth.map(\.setpoint_w) == [0, 0] && truth.map(\.reversions) == [0, 0])
+            holder.end(by: SIGKILL)
         }
 
         @Test func `beside a living daemon the safe output does nothing and says so`() throws {

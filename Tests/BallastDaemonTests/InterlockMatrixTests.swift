@@ -27,8 +27,10 @@ import YAMLText
             #expect(line.count <= 120, "\(line)")
         }
         for rule in site.config.interlocks.rules {
+            // Its line in the matrix and one for each unit in the table of times.
             let count = text.split(separator: "\n").count {
-                $0.contains(rule.id + " ") || $0.contains(rule.id + "* ")
+                $0.hasPrefix(rule.id + " ") || $0.hasPrefix(rule.id + "* ")
+                    || $0.hasPrefix("  " + rule.id + " ")
             }
             let times = site.config.timesToSafe.filter { $0.rule == rule.id }
             let signal = try #require(InterlockSignal.named(rule.signal))
@@ -70,7 +72,7 @@ import YAMLText
                 io_module:
                   modbus: {host: 10.0.0.3}
                   poll_ms: 40
-                  watchdog_ms: 1000
+                  watchdog_ms: 12000
                   inputs:
                     - {number: 1, name: main_contactor}
                     - {number: 2, name: emergency_stop}

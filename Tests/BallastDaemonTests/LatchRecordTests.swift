@@ -132,40 +132,6 @@ import Testing
             Self.restore(.read(gone), isSimulation: true).updated([Self.clear]).entries
                 == [Self.clear] + gone.entries)
     }
-
-    /// Waits on the condition itself; the bound is never reached where the code is right.
-    static func wait(_ condition: () -> Bool) -> Bool {
-        let bound = MonotonicTime.now() + .seconds(20)
-        while MonotonicTime.now() < bound {
-            if condition() { return true }
-            (MonotonicTime.now() + .milliseconds(5)).sleep()
-        }
-        return false
-    }
-
-    @Test func `latches that the disk refuses are tried again until it takes them`() throws {
-        var template = Array("/tmp/ballast-test-XXXXXX".utf8CString)
-        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
-        defer {
-            for name in ["latches", "latches.new", "spool"] where unlink(folder + "/" + name) != 0 {
-                rmdir(folder + "/" + name)
-            }
-            rmdir(folder)
-        }
-        let path = LatchRecord.path(in: folder)
-        #expect(mkdir(path + ".new", 0o700) == 0, "in the way of the new file")
-        let recorder = RecorderThread(directory: folder, journal: Journal())
-        let thread = try SystemThread(name: "recorder") { recorder.run() }
-        let record = LatchRecord(entries: [Self.tripped])
-        recorder.persist(record)
-        #expect(Self.wait { !recorder.areLatchesSaved })
-        #expect(LatchRecord.read(path) == .missing)
-        #expect(rmdir(path + ".new") == 0)
-        #expect(Self.wait { recorder.areLatchesSaved })
-        #expect(LatchRecord.read(path) == .read(record))
-        recorder.end()
-        thread.join()
-    }
 }
 
 @Suite struct StoppedSiteTests {
@@ -183,14 +149,17 @@ import Testing
 
 @Suite struct AbsenceTests {
     static let absences = [
-        LatchRecord.Absence(unit: "A", kind: .maintenance, end: 2_000),
+        LatchRecord.Absence(
+            unit: "A", kind: .maintenance, end: 2_000, userID: 1_001, reason: "a fuse,  until 3 by hand"),
         LatchRecord.Absence(unit: "B", kind: .standby, end: 3_000),
     ]
     static let record = LatchRecord(
         entries: [LatchRecord.Entry(unit: "A", trips: 0, firstOut: nil)], absences: absences)
 
-    static func event(_ unit: Int, _ kind: Event.Kind, _ value: Double? = nil) -> Event {
-        Event(unit: unit, kind: kind, value: value, cycle: 1, at: MonotonicTime(nanoseconds: 1))
+    static func event(
+        _ unit: Int, _ kind: Event.Kind, _ value: Double? = nil, by person: Person = .unknown
+    ) -> Event {
+        Event(unit: unit, kind: kind, value: value, cycle: 1, at: MonotonicTime(nanoseconds: 1), by: person)
     }
 
     @Test func `units that were taken out stand in the record, and a restart does not give them back`() throws
@@ -199,7 +168,10 @@ import Testing
         #expect(again == Self.record)
         let latches = Latches.restore(.read(again), path: "latches", units: ["A"], isSimulation: false)
         #expect(
-            latches.notes.map(\.text) == ["unit A stays in maintenance until 1970-01-01T00:33:20.000Z"])
+            latches.notes.map(\.text) == [
+                "unit A stays in maintenance by user id 1001 until 1970-01-01T00:33:20.000Z"
+                    + " (a fuse,  until 3 by hand)"
+            ])
         #expect(Absences(again, units: ["A", "B"], wallSeconds: 1_000).current == Self.absences)
         #expect(Absences(again, units: ["A", "B"], wallSeconds: 2_000).current == [Self.absences[1]])
         #expect(Absences(again, units: ["B"], wallSeconds: 1_000).current == [Self.absences[1]])
@@ -207,16 +179,31 @@ import Testing
 
     @Test func `they are kept as the cycle tells of them`() {
         var absences = Absences(LatchRecord(entries: []), units: ["A", "B"], wallSeconds: 1_000)
-        absences.saw(Self.event(0, .maintenanceBegun, 999.5), wallSeconds: 1_000)
-        absences.saw(Self.event(1, .overrideBegun(.standby), 1_900), wallSeconds: 1_100)
+        absences.saw(
+            Self.event(0, .lockBegun(.maintenance), 999.5, by: .user(1_001)),
+            reason: "a fuse,  until 3 by hand", wallSeconds: 1_000)
+        absences.saw(Self.event(0, .lockBegun(.standby), 60, by: .program), wallSeconds: 1_000)
+        absences.saw(Self.event(1, .lockBegun(.standby), 1_900), wallSeconds: 1_100)
         #expect(absences.current == Self.absences)
-        absences.saw(Self.event(1, .overrideBegun(.standby), 2_000), wallSeconds: 1_100)
+        absences.saw(Self.event(1, .lockBegun(.standby), 2_000), wallSeconds: 1_100)
         #expect(absences.current.map(\.end) == [2_000, 3_100], "renewed, not doubled")
-        absences.saw(Self.event(1, .overrideEnded(.power)), wallSeconds: 1_200)
-        absences.saw(Self.event(0, .overrideEnded(.standby)), wallSeconds: 1_200)
+        absences.saw(Self.event(1, .overrideEnded), wallSeconds: 1_200)
+        absences.saw(Self.event(0, .lockEnded(.standby)), wallSeconds: 1_200)
+        absences.saw(Self.event(0, .lockEnded(.maintenance), by: .user(1_002)), wallSeconds: 1_200)
         #expect(absences.current.count == 2, "another's end is not theirs")
-        absences.saw(Self.event(0, .maintenanceEnded), wallSeconds: 1_200)
-        absences.saw(Self.event(1, .overrideEnded(.standby)), wallSeconds: 1_200)
+        absences.saw(Self.event(0, .lockEnded(.maintenance), by: .user(1_001)), wallSeconds: 1_200)
+        absences.saw(Self.event(1, .lockEnded(.standby)), wallSeconds: 1_200)
         #expect(absences.current == [])
+    }
+
+    @Test func `a record of a version without persons keeps its units out, and a hold needs no end`() throws {
+        let text =
+            "ballast latches 2\nunit A trips 0 first - hold 0\nabsent A standby until 3000\n"
+            + "absent B hold until - by - for \n"
+        let bytes = Array((text + "checksum \(LatchRecord.checksum(text))\n").utf8)
+        let record = try #require(LatchRecord(bytes: bytes))
+        #expect(record.absences.map(\.userID) == [nil, nil] && record.absences.map(\.end) == [3_000, nil])
+        let absences = Absences(record, units: ["A", "B"], wallSeconds: 9_000)
+        #expect(absences.current.map(\.unit) == ["B"])
     }
 }

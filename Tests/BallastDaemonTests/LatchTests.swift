@@ -1,14 +1,18 @@
 import ControlSocket
 import Foundation
 import Glibc
+import ProgramSupport
+import Recorder
 import Testing
 
 extension BallastDaemonTests {
     @Suite struct LatchTests {
         private func latchFile(of site: RunningSite) -> String { site.scratch.path + "/state/latches" }
 
+        /// What stands on disk, as text; the file itself has two slots.
         private func text(_ path: String) -> String {
-            FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            guard case .read(let record) = LatchRecord.read(path) else { return "" }
+            return String(decoding: record.bytes, as: UTF8.self)
         }
 
         /// Whether the alarm came first; on a machine that stands still, others may have followed it.
@@ -83,7 +87,9 @@ extension BallastDaemonTests {
         func `a unit that the record of trips does not know counts as tripped`(
             mode: String, trips: [String], why: Comment
         ) throws {
-            let site = try RunningSite.small()
+            let site = RunningSite(
+                SiteFile(units: [try Unit.onNetwork("BESS_01")], meter: try Unit.freeModbus()),
+                in: try ScratchFolder(in: NSHomeDirectory()))
             site.file.mode = mode
             try writeRecord(of: "OLD_NAME", for: site) { $0 }
             try site.startDaemon()

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import ProgramSupport
 import Testing
@@ -21,7 +22,14 @@ extension BallastDaemonTests {
         /// `setpriv` takes the rights from root; nobody else has them, and then the limits are enough.
         private static func daemon(mode: String, in scratch: ScratchFolder) throws -> Program {
             let unit = try Unit.onNetwork("BESS_01")
-            let limits = mode == "production" ? "site: {import_limit_kw: 100, export_limit_kw: 100}\n" : ""
+            let limits =
+                mode == "production"
+                ? "site: {import_limit_kw: 100, export_limit_kw: 100, site_load_max_kw: 10}\n" : ""
+            // Production keeps nothing in a temporary folder.
+            let state =
+                mode == "production"
+                ? FileManager.default.currentDirectoryPath + "/.build/no-real-time-state"
+                : scratch.path + "/state"
             let path = try scratch.write(
                 "site.yaml",
                 """
@@ -29,8 +37,9 @@ extension BallastDaemonTests {
                 \(limits)grid_meter: {modbus: \(try Unit.freeModbus())}
                 bess_units:
                   - {id: BESS_01, campus_id: C, capacity_kwh: 250, max_power_kw: 100,
-                     bms: {transport: "\(unit.transport)"}, modbus: \(unit.modbus)}
-                paths: {state_directory: \(scratch.path)/state, control_socket: \(scratch.path)/control}
+                     bms: {transport: "\(unit.transport)"}, modbus: \(unit.modbus),
+                     io_module: {modbus: \(try Unit.freeModbus()), inputs: [{number: 1, name: emergency_stop}]}}
+                paths: {state_directory: \(state), control_socket: \(scratch.path)/control}
                 """)
             let limited = [
                 "--rtprio=0:0", "--memlock=65536:65536", try Program.built("ballastd"), "--config", path,

@@ -52,7 +52,7 @@ extension BallastDaemonTests {
             try site.daemon.end(by: SIGKILL)
 
             try site.startDaemon()
-            try site.daemon.waitForLog("unit BESS_01 stays in \(mode) until")
+            try site.daemon.waitForLog("unit BESS_01 stays in \(mode) by user id")
             try site.waitForMode(mode)
             // Long enough to enter service, had it been forgotten.
             let seen = try site.status().cycle

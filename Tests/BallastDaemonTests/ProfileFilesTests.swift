@@ -42,19 +42,21 @@ import Testing
     }
 
     static func site(_ mode: String, _ bms: String) -> String {
-        """
-        mode: \(mode)
-        site: {import_limit_kw: 100, export_limit_kw: 100}
-        grid_meter: {modbus: {host: 10.0.0.2}}
-        bess_units:
-          - id: A
-            campus_id: C
-            capacity_kwh: 250
-            max_power_kw: 100
-            bms: {transport: "socketcan:can0", \(bms)}
-            modbus: {host: 10.0.0.1}
+        let net = mode == "simulation" ? "127.0.0" : "10.0.0"
+        return """
+            mode: \(mode)
+            site: {import_limit_kw: 100, export_limit_kw: 100, site_load_max_kw: 10}
+            grid_meter: {modbus: {host: \(net).2}}
+            bess_units:
+              - id: A
+                campus_id: C
+                capacity_kwh: 250
+                max_power_kw: 100
+                bms: {transport: "socketcan:can0", \(bms)}
+                modbus: {host: \(net).1}
+                io_module: {modbus: {host: \(net).9}, inputs: [{number: 1, name: emergency_stop}]}
 
-        """
+            """
     }
 
     /// What is wrong with the site; `nil` where it is taken.
@@ -113,6 +115,8 @@ import Testing
         Row(site: site("production", "profile: \(shipped)/foxbms2.yaml, period_ms: 100"), refusal: "bms.period_ms: 100 is shorter than the 1000 ms of its slowest reading (mode production)", why: "time to zero power is reckoned with the slowest"),
         Row(site: site("production", "profile: \(shipped)/foxbms2.yaml"), refusal: nil, why: "shipped and complete"),
         Row(site: site("production", "profile: \(shipped)/pylontech-hv.yaml"), refusal: nil, why: "shipped and complete"),
+        Row(site: site("production", "profile: \(shipped)/pylontech-hv.yaml") + "interlocks: {chemistry: nmc}\n", refusal: "its cells are lfp, and the site's interlocks are for nmc; whoever answers for it says so: accept: {chemistry: {by: …, reason: …}}", why: "another chemistry"),
+        Row(site: site("production", "profile: \(shipped)/pylontech-hv.yaml") + "interlocks: {chemistry: nmc}\naccept: {chemistry: {by: Jane Doe, reason: a rebuilt pack}}\n", refusal: nil, why: "somebody answers for it"),
         Row(site: site("production", "profile: \(shipped)/pylontech-lv.yaml, dialects: [sma, decivolt]"), refusal: nil, why: "two dialects"),
     ]
 

@@ -47,6 +47,20 @@ import Testing
         if !isPlanned { #expect(held.record.restarts.last == Self.now, row.why) }
     }
 
+    @Test
+    func `where latches may be lost no setting starts a unit, and latches without a run record are such`() {
+        let doubted = Restart.judge(
+            Self.running(), hasLatches: true, doubt: "sick disk", resumes: true, wallSeconds: Self.now)
+        #expect(doubted.hold == .afterRestart)
+        #expect(doubted.notes.map(\.text).first?.contains("; sick disk") == true)
+        let orphaned = Restart.judge(.missing, hasLatches: true, resumes: true, wallSeconds: Self.now)
+        #expect(orphaned.hold == .afterRestart && orphaned.record.restarts == [Self.now])
+        let ended = RunRecord.Finding.read(RunRecord(isRunning: false, restarts: []))
+        let planned = Restart.judge(
+            ended, hasLatches: true, doubt: "an old proof", resumes: false, wallSeconds: Self.now)
+        #expect(planned.hold.isEmpty, "it ended in order, with all of it on disk, however long ago")
+    }
+
     @Test func `while the clock is not set every restart counts`() {
         let finding = Self.running(1_790_000_000, 1_790_000_001)
         #expect(Restart.judge(finding, resumes: true, wallSeconds: 5).hold == .repeatedRestarts)
@@ -109,10 +123,14 @@ extension BallastDaemonTests {
         @Test func `where the site allows it a unit runs again by itself, but not the third time`() throws {
             let site = try RunningSite.small()
             site.file.control.append("resume_after_restart: true")
-            try site.startInService()
+            mkdir(site.scratch.path + "/runtime", 0o750)
+            let environment = ["RUNTIME_DIRECTORY=\(site.scratch.path)/runtime"]
+            try site.startPlant()
+            try site.startDaemon(environment: environment)
+            try site.waitForMode("running")
             for _ in 0..<2 {
                 try site.daemon.end(by: SIGKILL)
-                try site.startDaemon()
+                try site.startDaemon(environment: environment)
                 try site.daemon.waitForLog("units enter service by themselves (resume_after_restart)")
                 try site.waitForMode("running")
             }
@@ -129,7 +147,7 @@ extension BallastDaemonTests {
             try site.waitForMode("tripped")
             let change = ["--reason", "looked at it", "--socket", site.controlSocket]
             let early = try site.runTool(["resume", "BESS_01"] + change, status: 1)
-            #expect(early.log.contains("a trip is latched; 'ballastctl reset BESS_01' comes first"))
+            #expect(early.log.contains("a trip is latched, and 'ballastctl reset BESS_01' comes first"))
             let whole = try site.runTool(["resume"] + change, status: 0)
             #expect(whole.output.contains("; tripped, and not resumed: BESS_01"))
             try site.simulate("clear inverter_fault BESS_01")

@@ -129,6 +129,19 @@ import YAMLText
         #expect(book.remoteRefusal?.contains("before A has proven") == true, "a later test failed")
     }
 
+    @Test func `a reversion counts as what the site has seen and no less than what it has set`() throws {
+        var site = try Self.site()
+        var book = ReversionBook(site, ReversionRecord())
+        #expect(book.provenReversion(of: site.units[0]) == .seconds(11), "704 by its definition, and the way")
+        site.mode = .production
+        let fresh = ReversionBook(site, book.record)
+        #expect(fresh.provenReversion(of: site.units[0]) == nil, "nothing is proven")
+        book.note((.seconds(9), .zero), of: site.units[0], wallSeconds: 0)
+        #expect(book.provenReversion(of: site.units[0]) == .seconds(11))
+        book.note((.milliseconds(12_400), .zero), of: site.units[0], wallSeconds: 0)
+        #expect(book.provenReversion(of: site.units[0]) == .milliseconds(12_400), "slower than it was set")
+    }
+
     @Test func `the refusal stands at the one door through which commands go to the cycle`() throws {
         let site = try SiteAssembly(
             Self.site(), latches: LatchRecord(entries: []), epoch: .now(), stop: StopFlag())
@@ -205,7 +218,9 @@ extension BallastDaemonTests {
             try site.waitForTruth("the power is there") { abs($0.units[0].power_w - 20_000) < 100 }
             try site.waitForStatus("the test is under way") { $0.units[0].reversion == "testing" }
             try site.simulate("fault bms_alarm BESS_01")
-            try site.daemon.waitForLog("TRIP bms_alarm", "BESS_01: reversion not proven")
+            try site.daemon.waitForLog("BESS_01: reversion not proven")
+            // It is told once it is on disk.
+            try site.daemon.waitForLog("TRIP bms_alarm")
             try site.waitForTruth("zero was written") { $0.units[0].zero_since_ms != nil }
             #expect(try site.truth().units[0].reversions == 0, "we did it, no timer")
         }

@@ -5,7 +5,7 @@ import Quantities
 import Testing
 
 /// The test in the part of systemd: a datagram socket that the daemon notifies.
-private final class NotifySocket {
+final class NotifySocket {
     let path: String
     private let socket: FileDescriptor
 

@@ -93,7 +93,7 @@ struct Unit {
                 + " discharge_limit_ms: 10000, feedback_debounce_ms: 1500,"
                 + " open_under_load_after_ms: 2500}",
             "io_module:", "  modbus: \(module)",
-            "  poll_ms: 100", "  timeout_ms: 250", "  watchdog_ms: 1500",
+            "  poll_ms: 100", "  timeout_ms: 250", "  watchdog_ms: 3500",
             "  inputs:", "    - {number: 1, name: emergency_stop}",
             "    - {number: 2, name: smoke}", "    - {number: 4, name: door}",
             "    - {number: 5, name: breaker}",

@@ -33,7 +33,7 @@ import Testing
         (ControlRequest(.revoke), "revoke needs a reason"),
         (ControlRequest(.mode, unit: "A", reason: "t", mode: "auto"), nil),
         (ControlRequest(.mode, unit: "A", reason: "t", mode: "manual"),
-         "mode takes maintenance, standby or auto"),
+         "mode takes maintenance, standby, hold or auto"),
         (ControlRequest(.mode, unit: "A", reason: "t", for_s: 60, mode: "standby"), nil),
         (ControlRequest(.mode, unit: "A", reason: "t", mode: "standby"), "for_s is missing"),
         (ControlRequest(.mode, unit: "A", reason: "t", mode: "maintenance"), "for_s is missing"),

@@ -35,8 +35,8 @@ private final class Folder {
             asked.withLock { $0 = answer }
         }
         var seen: Seen?
-        try server.serveOne(timeout: .seconds(20)) { request, peer, groups in
-            seen = Seen(request: request, peer: peer, groups: groups)
+        server.run(while: { asked.withLock { $0 } == nil }) { question in
+            seen = Seen(request: question.request, peer: question.peer, groups: question.groups)
             return ControlAnswer(error: "no")
         }
         asker.join()

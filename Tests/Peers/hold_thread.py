@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Holds one thread of a process by ptrace, as a debugger or a lost processor would: PID NAME.
 
-Lines on standard input: hold, free. Each is answered with a line that ends in the instant on the monotonic clock, in
+Lines on standard input: hold, keep, free. After keep, a thread that is killed stays where it is, as one that waits in
+the kernel for a device: the process has ended, and its files are not closed. Each is answered with a line that ends in the instant on the monotonic clock, in
 milliseconds, after which the thread did not run, or before which it did.
 """
 
@@ -12,6 +13,7 @@ import threading
 import time
 
 SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17
+TRACE_EXIT = 0x40
 WALL = 0x40000000
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -26,8 +28,8 @@ def thread(pid, name):
     raise SystemExit(f"process {pid} has no thread {name}")
 
 
-def call(request, tid):
-    if libc.ptrace(request, tid, None, None) < 0:
+def call(request, tid, data=None):
+    if libc.ptrace(request, tid, None, data) < 0:
         raise SystemExit(f"ptrace: {os.strerror(ctypes.get_errno())}")
 
 
@@ -47,6 +49,9 @@ def main():
             call(INTERRUPT, tid)
             os.waitpid(tid, WALL)
             print(f"held {time.monotonic() * 1000:.3f}", flush=True)
+        elif line.strip() == "keep":
+            call(SEIZE, tid, TRACE_EXIT)
+            print(f"kept {time.monotonic() * 1000:.3f}", flush=True)
         elif line.strip() == "free":
             print(f"free {time.monotonic() * 1000:.3f}", flush=True)
             call(DETACH, tid)

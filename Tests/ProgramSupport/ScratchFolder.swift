@@ -5,8 +5,9 @@ import LinuxIO
 public final class ScratchFolder: Sendable {
     public let path: String
 
-    public init() throws {
-        var template = Array("/tmp/ballast-test-XXXXXX".utf8CString)
+    /// - Parameter place: where it is made; one that outlives a restart where the daemon asks for that.
+    public init(in place: String = "/tmp") throws {
+        var template = Array("\(place)/ballast-test-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else { throw SystemError.last("mkdtemp") }
         path = String(cString: made)
     }

@@ -169,7 +169,9 @@ class Rig:
         unit, _ = self.until_mode("running", "standby", "tripped")
         if unit["mode"] == "tripped":
             self.reset(reason)
-        self.sh(f"ballastctl resume --reason '{reason}'", may_fail=True)
+        # The site's word for what a restart holds, the unit's for what a trip does.
+        for name in ("", UNIT):
+            self.sh(f"ballastctl resume {name} --reason '{reason}'", may_fail=True)
         return self.until_mode("running")
 
     def discharge(self):

@@ -22,7 +22,7 @@ def run(rig):
     rig.sh("systemctl stop ballastd")
     rig.until_power(0)
 
-    rig.sh(f"python3 - <<< \"p='{STATE}/latches'; b=bytearray(open(p,'rb').read()); b[len(b)//2]^=1; open(p,'wb').write(b)\"")
+    rig.sh(f"python3 - <<< \"p='{STATE}/latches'; b=bytearray(open(p,'rb').read()); [b.__setitem__(o+40,b[o+40]^1) for o in (0,len(b)//2)]; open(p,'wb').write(b)\"")
     rig.sh("systemctl start ballastd")
     unit, _ = rig.until_mode("tripped")
     rig.check(bool(unit["trips"]), "a damaged record counts as tripped", unit["trips"])

@@ -1,0 +1,95 @@
+import Control
+import ControlSocket
+import LinuxIO
+import Quantities
+
+/// What an operator asks of the site's or a unit's power, and the locks that people set and end.
+extension ControlService {
+    func setpoint(_ request: ControlRequest) -> ControlAnswer {
+        guard let power = request.power_kw, let time = request.for_s else {
+            return ControlAnswer(error: "setpoint needs power_kw and for_s")
+        }
+        let duration = Duration.milliseconds(Int64(time * 1_000))
+        guard let name = request.unit else {
+            return send(
+                .setBasePoint(.operator, .kilowatts(power), for: duration),
+                "the operator's setpoint is \(power) kW for \(time) s")
+        }
+        guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
+        if state.withLock({ $0.status?.units[unit].trips.isEmpty }) == false {
+            return ControlAnswer(
+                error: "unit \(name) is tripped: a power asked for now would act after somebody's reset")
+        }
+        return send(
+            .override(unit: unit, .kilowatts(power), for: duration),
+            "unit \(name) is asked for \(power) kW for \(time) s, inside its limits; others make up for it")
+    }
+
+    func revoke(_ request: ControlRequest) -> ControlAnswer {
+        guard let name = request.unit else {
+            return send(.revokeBasePoint(.operator), "the operator's setpoint ends")
+        }
+        guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
+        return send(
+            .override(unit: unit, .zero, for: nil), "unit \(name) gets its part of the site's power")
+    }
+
+    func mode(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
+        guard let name = request.unit, let unit = units.firstIndex(of: name) else { return noSuchUnit }
+        let time = request.for_s.map { " for \($0) s" } ?? ""
+        let rest = "; it ends by you, by somebody who names you, or by its time, which starts nothing"
+        switch request.mode {
+        case "maintenance":
+            return lock(
+                .maintenance, unit, request, asker,
+                "unit \(name) goes to zero power\(time) of maintenance; it is no lock-out\(rest)")
+        case "standby":
+            return lock(
+                .standby, unit, request, asker,
+                "unit \(name) goes to zero power and stays in standby\(time)\(rest)")
+        case "hold":
+            return lock(
+                .hold, unit, request, asker,
+                "unit \(name) goes to zero power with open contactors and is held\(time)\(rest)")
+        // "auto": the request was checked.
+        default: return unlock(unit, request, asker)
+        }
+    }
+
+    private func lock(
+        _ kind: UnitLock.Kind, _ unit: Int, _ request: ControlRequest, _ asker: Asker, _ done: String
+    ) -> ControlAnswer {
+        let key = LockKey(unit: unit, kind: kind.rawValue, userID: asker.userID)
+        state.withLock { $0.reasons[key] = request.reason }
+        let time = request.for_s.map { Duration.milliseconds(Int64($0 * 1_000)) }
+        let person = asker.userID.map { Person.user($0) } ?? .unknown
+        return send(.lock(unit: unit, kind, for: time, by: person), done)
+    }
+
+    /// Ends the asker's own locks, or those of the person that the request names.
+    private func unlock(_ unit: Int, _ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
+        let name = units[unit]
+        let person: Person
+        switch request.of {
+        case nil: person = asker.userID.map { .user($0) } ?? .unknown
+        case "unknown": person = .unknown
+        case let text?:
+            guard let id = UInt32(text) else { return ControlAnswer(error: "of takes a user id, or unknown") }
+            person = .user(id)
+        }
+        let locks = state.withLock { $0.status?.units[unit].locks } ?? []
+        let others = locks.filter { $0.user_id != person.userID }
+        guard hand(.unlock(unit: unit, of: person), until: .now() + Self.validity) else {
+            return ControlAnswer(error: "the cycle takes no command now")
+        }
+        guard let other = others.first else {
+            return ControlAnswer(done: "unit \(name) enters service anew, unless something holds it")
+        }
+        let list = others.map(\.text).joined(separator: "; ")
+        let word = other.user_id.map { "\($0)" } ?? "unknown"
+        let how = "they end it, or 'ballastctl mode \(name) auto --of \(word)' does"
+        return others.count < locks.count
+            ? ControlAnswer(done: "unit \(name) stays in \(list): \(how)")
+            : ControlAnswer(error: "unit \(name) is in \(list): \(how)")
+    }
+}

@@ -1,0 +1,74 @@
+import Control
+import ControlSocket
+import LinuxIO
+import Plant
+import Quantities
+import Recorder
+
+/// What becomes of the cycle's events: who keeps books learns of them at once; people, the journal and the
+/// spool, once a trip's latch is on disk, or is known not to be.
+struct EventTeller {
+    private struct Untold {
+        var event: Event
+        /// Wall time at which it was taken from the cycle.
+        var at: String
+    }
+
+    private let log: EventLog
+    /// In the order in which they came: a trip that waits lets none of those behind it pass.
+    private var untold: [Untold] = []
+    private(set) var trips: TripLog
+    private(set) var absences: Absences
+    /// By an operator; our own end is no operator's stop.
+    private(set) var isStopped: Bool
+    var isEnding = false
+
+    init(_ log: EventLog, _ record: LatchRecord, wallMilliseconds: Int64) {
+        self.log = log
+        trips = TripLog(units: log.units, table: log.table, former: record.details)
+        absences = Absences(record, units: log.units, wallSeconds: wallMilliseconds / 1_000)
+        isStopped = record.isStopped
+    }
+
+    /// Notes an event of the cycle.
+    ///
+    /// - Parameter reason: in the words of the person whose lock it is.
+    mutating func saw(_ event: Event, reason: String = "", wallMilliseconds: Int64) {
+        let at = WallClock.text(milliseconds: wallMilliseconds)
+        trips.saw(event, at: at)
+        absences.saw(event, reason: reason, wallSeconds: wallMilliseconds / 1_000)
+        if event.kind == .stopRequested && !isEnding { isStopped = true }
+        if event.kind == .resumed { isStopped = false }
+        untold.append(Untold(event: event, at: at))
+    }
+
+    var isWaiting: Bool { !untold.isEmpty }
+
+    /// Forgets what was reset.
+    mutating func keep(_ image: LatchImage) {
+        for unit in 0..<image.unitCount { trips.keep(image.units[unit].latched, of: unit) }
+    }
+
+    /// The trips that stand, unit by unit.
+    mutating func latched(_ image: LatchImage) -> [TripStatus] {
+        (0..<image.unitCount).flatMap { unit in
+            trips.trips(of: unit, image.units[unit].latched, first: image.units[unit].firstOut)
+        }
+    }
+
+    /// The next that may be told: as a record, and as a line of the log.
+    mutating func next(_ latches: borrowing LatchDesk, at now: MonotonicTime) -> (EventRecord, LogRecord)? {
+        guard let first = untold.first else { return nil }
+        var isLost = false
+        if case .tripped = first.event.kind {
+            isLost = !latches.isSaved(cycle: first.event.cycle)
+            if isLost && latches.keeps && now - first.event.at < LatchWatch.limit { return nil }
+        }
+        untold.removeFirst()
+        var record = log.record(first.event, at: first.at)
+        if isLost { record.text += "; NOT SAVED, a restart would not know of it" }
+        var line = log.line(first.event, record)
+        if isLost { line.fields.append((name: "BALLAST_SAVED", value: "no")) }
+        return (record, line)
+    }
+}

@@ -1,0 +1,71 @@
+import LinuxIO
+import Quantities
+import Recorder
+import SiteConfig
+
+/// The main thread's side of the latches on disk: gives the keepers what the cycle does not tell them, and
+/// knows what may be told to people.
+struct LatchDesk: ~Copyable {
+    private var latches: Latches
+    private let keepers: [LatchKeeper]
+    /// Of the state folder's keeper, where there is one.
+    private let reports: FixedList<TripleBufferReader<LatchKeeper.Report>>
+    private var watch = LatchWatch()
+    let units: [String]
+
+    /// - Parameters:
+    ///   - keepers: of the state folder, then of the runtime folder; none on a site without a latch record.
+    init(_ latches: Latches, units: [String], keepers: [LatchKeeper]) {
+        self.latches = latches
+        self.units = units
+        self.keepers = keepers
+        reports = FixedList(capacity: 1)
+        if let first = keepers.first { reports.append(first.reader()) }
+    }
+
+    var record: LatchRecord { latches.record }
+
+    /// Whether anybody keeps them at all.
+    var keeps: Bool { !keepers.isEmpty }
+
+    /// Whether the newest that the cycle has latched is on disk. What is on its way there is not.
+    var isSaved: Bool { !keepers.isEmpty && watch.isSaved }
+
+    /// Whether what a cycle has latched is known to be on disk.
+    func isSaved(cycle: UInt64) -> Bool { !keepers.isEmpty && watch.savedCycle >= cycle }
+
+    /// Whether the newest decision must not be told yet, since its latches may still be on disk in time.
+    func mustWait(at now: MonotonicTime) -> Bool { !keepers.isEmpty && watch.mustWait(at: now) }
+
+    /// Hands on what has changed.
+    ///
+    /// - Returns: what is to be logged.
+    mutating func tend(
+        _ image: LatchImage, isStopped: Bool, absences: [LatchRecord.Absence], details: [LatchRecord.Detail],
+        at now: MonotonicTime
+    ) -> LogRecord? {
+        // The first record is made by a person who has looked at the site, never by the daemon.
+        guard !keepers.isEmpty, image.cycle > 0 else { return nil }
+        let plain = units.map { LatchRecord.Entry(unit: $0, trips: 0, firstOut: nil) }
+        let record = image.applied(
+            to: latches.updated(plain, isStopped: isStopped, absences: absences, details: details))
+        if record != latches.record {
+            latches.record = record
+            for keeper in keepers { keeper.update(record) }
+        }
+        reports[0].pointee.update()
+        let report = reports[0].pointee.latest.pointee
+        guard let outcome = watch.look(image, report, at: now) else { return nil }
+        switch outcome {
+        case .notSaved(let why):
+            var line = LogRecord(
+                .critical, "latched trips are NOT SAVED: \(why); tried again until the disk takes them",
+                fields: [("BALLAST_EVENT", "latches_not_saved"), ("BALLAST_CAUSE", why)])
+            line.mustBeKept = true
+            return line
+        case .saved:
+            return LogRecord(
+                .notice, "latched trips are on disk again", fields: [("BALLAST_EVENT", "latches_saved")])
+        }
+    }
+}

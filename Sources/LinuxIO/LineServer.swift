@@ -1,0 +1,193 @@
+import Glibc
+import Quantities
+import Synchronization
+
+/// Serves many askers on a Unix socket with one thread: each sends one line and gets one answer. An asker
+/// that says nothing, or does not read, keeps no other waiting: it has a bounded time, and where a user has
+/// too many connections, or all together, the oldest that has asked nothing makes room for the new one.
+public struct LineServer: ~Copyable, Sendable {
+    /// What somebody asks.
+    public struct Visit: Sendable {
+        public let id: UInt64
+        /// `nil` where the kernel does not tell.
+        public let peer: PeerIdentity?
+        public let groups: [UInt32]
+        public let line: [UInt8]
+    }
+
+    /// Answers that come later, from other threads.
+    public final class Answers: Sendable {
+        private let waiting = Mutex<[(id: UInt64, bytes: [UInt8])]>([])
+        public init() {}
+        public func put(_ bytes: [UInt8], to id: UInt64) { waiting.withLock { $0.append((id, bytes)) } }
+
+        fileprivate func take() -> [(id: UInt64, bytes: [UInt8])] {
+            waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+        }
+    }
+
+    /// How many, and for how long.
+    public struct Bounds: Sendable {
+        public var connections = 48
+        public var perUser = 8
+        /// To send a line; to have an answer; to take it.
+        public var patience = (
+            line: Duration.seconds(1), work: Duration.seconds(6), answer: Duration.seconds(2)
+        )
+        public var longestLine: Int
+
+        public init(longestLine: Int) { self.longestLine = longestLine }
+    }
+
+    fileprivate final class Guest {
+        enum State { case reading, working, writing }
+        let id: UInt64
+        let socket: FileDescriptor
+        let user: UInt32?
+        var state = State.reading
+        var since: MonotonicTime
+        var bytes: [UInt8] = []
+        var done = 0
+
+        init(_ id: UInt64, _ socket: consuming FileDescriptor, at now: MonotonicTime) {
+            self.id = id
+            user = UnixSocket.peer(of: socket)?.userID
+            self.socket = socket
+            since = now
+        }
+
+        func become(_ state: State, at now: MonotonicTime) { (self.state, since) = (state, now) }
+    }
+
+    private let listener: FileDescriptor
+    private let bounds: Bounds
+    public let answers = Answers()
+
+    /// Listens at `path`; `permissions` as in `chmod`.
+    public init(path: String, permissions: mode_t, _ bounds: Bounds) throws(SystemError) {
+        let socket = try UnixSocket.listen(path, permissions: permissions)
+        try socket.setNonBlocking()
+        listener = socket
+        self.bounds = bounds
+    }
+
+    /// Serves until `isWanted` says no.
+    ///
+    /// - Parameters:
+    ///   - isWanted: asked at least each 200 ms.
+    ///   - take: the answer, with its line end; `nil` = it comes by `answers`. It must not wait.
+    public borrowing func run(while isWanted: () -> Bool, _ take: (Visit) -> [UInt8]?) {
+        var guests: [Guest] = []
+        var nextID: UInt64 = 1
+        while isWanted() {
+            let ready = wait(guests)
+            let now = MonotonicTime.now()
+            for (id, bytes) in answers.take() {
+                guard let guest = guests.first(where: { $0.id == id }) else { continue }
+                (guest.bytes, guest.done) = (bytes, 0)
+                guest.become(.writing, at: now)
+            }
+            admit(&guests, &nextID, at: now)
+            guests = guests.filter { serve($0, isReady: ready.contains($0.id), at: now, take) }
+        }
+    }
+
+    /// - Returns: who has something to read or may write.
+    private func wait(_ guests: [Guest]) -> Set<UInt64> {
+        var entries = [pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)]
+        for guest in guests {
+            let events: CInt =
+                switch guest.state {
+                case .reading: POLLIN
+                case .working: 0
+                case .writing: POLLOUT
+                }
+            entries.append(pollfd(fd: guest.socket.number, events: Int16(events), revents: 0))
+        }
+        let time: CInt = guests.contains { $0.state == .working } ? 2 : (guests.isEmpty ? 200 : 50)
+        guard poll(&entries, nfds_t(entries.count), time) > 0 else { return [] }
+        return Set(zip(guests, entries.dropFirst()).filter { $0.1.revents != 0 }.map(\.0.id))
+    }
+
+    /// Takes all that wait at the door.
+    private func admit(_ guests: inout [Guest], _ nextID: inout UInt64, at now: MonotonicTime) {
+        for _ in 0..<64 {
+            let number = Glibc.accept(listener.number, nil, nil)
+            guard number >= 0 else { return }
+            let socket = FileDescriptor(owning: number)
+            _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(number, F_SETFL, O_NONBLOCK)
+            let guest = Guest(nextID, socket, at: now)
+            nextID += 1
+            let own = guests.filter { $0.user == guest.user }
+            if own.count >= bounds.perUser, !Self.send(away: own, &guests) { continue }
+            if guests.count >= bounds.connections, !Self.send(away: guests, &guests) { continue }
+            guests.append(guest)
+        }
+    }
+
+    /// Closes the oldest of `some` that has asked nothing.
+    ///
+    /// - Returns: whether there was one.
+    private static func send(away some: [Guest], _ guests: inout [Guest]) -> Bool {
+        guard let idle = some.first(where: { $0.state == .reading }) else { return false }
+        guests.removeAll { $0.id == idle.id }
+        return true
+    }
+
+    /// - Returns: whether the guest stays.
+    private func serve(
+        _ guest: Guest, isReady: Bool, at now: MonotonicTime, _ take: (Visit) -> [UInt8]?
+    ) -> Bool {
+        switch guest.state {
+        case .reading:
+            guard let line = read(guest) else { return false }
+            guard !line.isEmpty else { return now - guest.since < bounds.patience.line }
+            let visit = Visit(
+                id: guest.id, peer: UnixSocket.peer(of: guest.socket),
+                groups: UnixSocket.peerGroups(of: guest.socket), line: Array(line.dropLast()))
+            guard let answer = take(visit) else {
+                guest.become(.working, at: now)
+                return true
+            }
+            (guest.bytes, guest.done) = (answer, 0)
+            guest.become(.writing, at: now)
+            return write(guest)
+        case .working: return now - guest.since < bounds.patience.work
+        case .writing: return (isReady ? write(guest) : true) && now - guest.since < bounds.patience.answer
+        }
+    }
+
+    /// - Returns: a line with its end; nothing where it is not whole yet; `nil` where there will be none.
+    private func read(_ guest: Guest) -> ArraySlice<UInt8>? {
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = recv(guest.socket.number, &chunk, chunk.count, 0)
+            if count < 0 { return errno == EAGAIN || errno == EINTR ? [] : nil }
+            if count == 0 { return nil }
+            if let end = chunk[..<count].firstIndex(of: UInt8(ascii: "\n")) {
+                guard guest.bytes.count + end <= bounds.longestLine else { return nil }
+                return (guest.bytes + chunk[...end])[...]
+            }
+            guest.bytes += chunk[..<count]
+            if guest.bytes.count > bounds.longestLine { return nil }
+        }
+    }
+
+    /// - Returns: whether something is left to write.
+    private func write(_ guest: Guest) -> Bool {
+        while guest.done < guest.bytes.count {
+            let count = guest.bytes.withUnsafeBytes { buffer -> Int in
+                Glibc.send(
+                    guest.socket.number, buffer.baseAddress.map { $0 + guest.done },
+                    buffer.count - guest.done, CInt(MSG_NOSIGNAL))
+            }
+            if count < 0 { return errno == EAGAIN || errno == EINTR }
+            guest.done += count
+        }
+        return false
+    }
+}

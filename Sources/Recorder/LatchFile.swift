@@ -1,0 +1,107 @@
+import LinuxIO
+
+/// The file of the latch record as a start finds it, with what it tells of the last run's disk.
+public struct LatchFile: Sendable, Equatable {
+    public var finding: LatchRecord.Finding
+    /// What its writer goes on from; `nil` where no slot file stands there.
+    public var pair: SlotPair?
+
+    public init(finding: LatchRecord.Finding, pair: SlotPair? = nil) {
+        self.finding = finding
+        self.pair = pair
+    }
+
+    /// Two slots, or the text alone that a version before has left.
+    public static func read(_ path: String) -> LatchFile {
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try DurableFile.read(path, limit: 2 * LatchRecord.slotSize)
+        } catch {
+            return LatchFile(finding: .unreadable("\(path): \(error)"))
+        }
+        guard let bytes else { return LatchFile(finding: .missing) }
+        let pair = bytes.count == 2 * LatchRecord.slotSize ? SlotPair(bytes: bytes) : nil
+        let text = pair == nil ? bytes : pair?.newest?.payload
+        guard let record = text.flatMap({ LatchRecord(bytes: $0) }) else {
+            let what = "\(path): not a latch record, or its checksum is wrong"
+            return LatchFile(finding: .unreadable(what), pair: pair)
+        }
+        return LatchFile(finding: .read(record), pair: pair)
+    }
+
+    /// A new file, as a person makes it who has looked at the site.
+    ///
+    /// - Parameter file: any number; another one than that of every file before.
+    public static func bytes(first record: LatchRecord, file: UInt64, wallSeconds: Int64) -> [UInt8] {
+        SlotPair.bytes(
+            first: Slot(file: file, generation: 1, at: wallSeconds, payload: record.bytes),
+            slotSize: LatchRecord.slotSize)
+    }
+}
+
+/// The newest latches that stand anywhere, and why there may have been newer ones.
+///
+/// The state folder outlives a power cut; the copy in the runtime folder, which lies in memory, outlives a
+/// process whose disk was sick.
+public struct LatchSearch: Sendable, Equatable {
+    public var finding: LatchRecord.Finding
+    /// Of the state folder and of the runtime folder; `nil` where there is no slot file that belongs to it.
+    public var pairs: (state: SlotPair?, runtime: SlotPair?) { (state, runtime) }
+    /// The largest that was found.
+    public var generation: UInt64
+    /// Why the last run may have had latches that stand nowhere; `nil` where the disk took them until its
+    /// end.
+    public var doubt: String?
+    private let state: SlotPair?
+    private let runtime: SlotPair?
+
+    /// A proof that is older by more than this at its run's end proves nothing: it is renewed each ten
+    /// seconds.
+    public static let longestProof: Int64 = 60
+
+    /// - Parameters:
+    ///   - copy: what stands in the runtime folder; one of another file does not count.
+    ///   - wallSeconds: now.
+    ///   - uptimeSeconds: since the machine's start.
+    public init(state file: LatchFile, copy: LatchFile, wallSeconds: Int64, uptimeSeconds: Int64) {
+        let own = file.pair?.newest
+        let other = copy.pair?.newest
+        let isCopy = own != nil && other != nil && own?.file == other?.file
+        state = file.pair
+        runtime = isCopy ? copy.pair : nil
+        generation = max(own?.generation ?? 0, isCopy ? other?.generation ?? 0 : 0)
+        finding = file.finding
+        if isCopy, let own, let other, other.generation > own.generation, case .read = copy.finding {
+            finding = copy.finding
+        }
+        let proof = max(own?.at ?? .min, isCopy ? other?.at ?? .min : .min)
+        let isTorn = file.pair?.isTorn == true && !(isCopy && other?.generation == generation)
+        doubt =
+            isTorn
+            ? "a write of the latches was cut short"
+            : Self.doubt(
+                of: proof, isCopied: isCopy, wallSeconds: wallSeconds, uptimeSeconds: uptimeSeconds)
+    }
+
+    /// While the machine runs the copy in memory is what tells of a disk that took nothing in the last
+    /// seconds. After its start only the proof's age does, and what ran since the start does not count:
+    /// nothing ran before it.
+    private static func doubt(
+        of proof: Int64, isCopied: Bool, wallSeconds: Int64, uptimeSeconds: Int64
+    ) -> String? {
+        guard proof != .min else { return "nothing tells whether the disk took every latch" }
+        let age = wallSeconds - proof
+        let isOfThisUptime = age <= uptimeSeconds
+        if isOfThisUptime && !isCopied { return "there is no copy of the latches in the runtime folder" }
+        // A clock that was set back tells no age.
+        guard age >= -5, (isOfThisUptime ? age : age - uptimeSeconds) <= longestProof else {
+            return "the last proof that the disk takes latches is \(age) s old"
+        }
+        return nil
+    }
+
+    public static func == (one: Self, other: Self) -> Bool {
+        one.finding == other.finding && one.generation == other.generation && one.doubt == other.doubt
+            && one.state == other.state && one.runtime == other.runtime
+    }
+}
