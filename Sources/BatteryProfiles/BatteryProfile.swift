@@ -2,6 +2,7 @@ import DBC
 import DeviceCodecs
 import Plant
 import Quantities
+import SiteConfig
 
 /// How one make of battery speaks: its DBC file, which signals are which readings, and what it wants to hear.
 public struct BatteryProfile: Sendable {
@@ -21,6 +22,8 @@ public struct BatteryProfile: Sendable {
     public let temperatureCount: Int
     /// Samples without any change while power flows, after which the battery counts as frozen; zero = never.
     public let frozenSamples: Int
+    /// Of its cells; `nil` where it may be any.
+    public let chemistry: Chemistry?
     /// What of the profile nobody has seen on a real battery yet.
     public let guesses: [String]
     let plan: DecodePlan

@@ -56,6 +56,7 @@ struct ProfileBuilder {
         _ = reader.list("protected", count: 0...64) { reader, _ in protection(reader) }
         _ = reader.list("send", count: 0...16) { reader, _ in send(reader) }
         let frozenSamples = reader.value(ProfileKeys.frozenSamples) ?? 0
+        let chemistry = reader.value(ProfileKeys.chemistry) ?? nil
         let guesses = reader.value(ProfileKeys.guesses) ?? []
         refuseProblems(reader)
         arrange()
@@ -63,7 +64,7 @@ struct ProfileBuilder {
             name: name, database: database, period: period, sends: sends,
             hasAlarms: sources.contains { !$0.isWarning }, hasWarnings: sources.contains { $0.isWarning },
             cellCount: map.voltages?.count ?? 0, temperatureCount: map.temperatures?.count ?? 0,
-            frozenSamples: frozenSamples, guesses: guesses, plan: plan, map: map)
+            frozenSamples: frozenSamples, chemistry: chemistry, guesses: guesses, plan: plan, map: map)
     }
 
     /// What is wrong in messages that nobody uses does no harm.

@@ -19,6 +19,9 @@ enum ProfileKeys {
         "frozen_samples", 0...100_000, "", .fixed(0),
         "so many samples without any change while power flows: frozen; 0 = such a battery may well repeat itself"
     ) { $0 }
+    static let chemistry = ConfigKey<Chemistry?>.choice(
+        "chemistry", Chemistry.allCases.map { ($0.rawValue, $0) }, .computed("several, or not known"),
+        "of its cells: a site with another one's interlocks is refused")
     static let guesses = ConfigKey.words(
         "guesses", allowed: "a list of texts", "what nobody has seen on a real battery yet"
     ) { (1...200).contains($0.utf8.count) }

@@ -49,13 +49,22 @@ public struct ProfileSend: Sendable {
         self.condition = condition
     }
 
-    /// Whether it is to be sent now; never once the actuation has expired.
+    /// Whether it is to be sent now; never once the actuation has expired. What a battery hears must outlast
+    /// the power: many a battery opens its contactors when nobody speaks to it.
     public func isDue(_ actuation: Actuation, at now: MonotonicTime) -> Bool {
-        guard now <= actuation.expires else { return false }
+        guard now <= actuation.contactorsExpire else { return false }
+        if actuation.leavesContactors && saysPermit { return false }
         switch condition {
         case .alive: return true
         case .permitted: return actuation.isContactorPermitted(at: now)
         case .notPermitted: return !actuation.isContactorPermitted(at: now)
+        }
+    }
+
+    private var saysPermit: Bool {
+        switch condition {
+        case .alive: parts.contains { $0.source == .contactorPermit }
+        case .permitted, .notPermitted: true
         }
     }
 

@@ -19,8 +19,10 @@ public struct ContactorsConfig: Sendable, Equatable {
     public var pause: Duration
     /// Currents up to this count as none.
     public var zeroCurrent: Amperes
-    /// After this time the contactors open under load.
-    public var openingLimit: Duration
+    /// Longest wait for the current to end; `nil` = as long as the inverter's reversion needs.
+    public var openingLimit: Duration?
+    /// What the contacts may part without being worn; `nil` = nobody says.
+    public var breakingCurrent: Amperes?
     /// The DC side counts as discharged at this voltage or below.
     public var dischargedVoltage: Volts
     /// Longest discharge of the DC side after opening; a contact that shows longer counts as welded.
@@ -53,9 +55,15 @@ extension SiteKeys {
         static let zeroCurrent = ConfigKey.number(
             "zero_current_a", 0.1...100, "A", .fixed(2), "currents up to this count as none"
         ) { Amperes($0) }
-        static let openingLimit = ConfigKey.whole(
-            "open_under_load_after_ms", 100...10_000, "ms", .fixed(3_000),
-            "current or not, the contactors open after this", as: milliseconds)
+        static let openingLimit = ConfigKey<Duration?>.whole(
+            "open_under_load_after_ms", 100...3_700_000, "ms",
+            .computed("reversion_s and 2 × response_ms and 2 s"),
+            "longest wait for the current to end; a trip waits no longer than half its process safety time"
+        ) { .milliseconds($0) }
+        static let breakingCurrent = ConfigKey<Amperes?>.number(
+            "breaking_current_a", 0.1...10_000, "A", .computed("none"),
+            "what the contacts may part; openings above it are counted for good"
+        ) { Amperes($0) }
         static let dischargedVoltage = ConfigKey.number(
             "discharged_v", 1...120, "V", .computed("none; required with drive: own"),
             "the DC side counts as discharged; well below the battery's lowest voltage"
@@ -73,7 +81,7 @@ extension SiteKeys {
         static var all: [any ReferenceEntry] {
             [
                 drive, prechargeLimit, prechargeCurrentMax, chargedShare, attempts, pause, zeroCurrent,
-                openingLimit, dischargedVoltage, dischargeLimit, feedbackDebounce,
+                openingLimit, breakingCurrent, dischargedVoltage, dischargeLimit, feedbackDebounce,
             ]
         }
     }
@@ -114,16 +122,18 @@ enum ContactorsReader {
             let pause = reader.value(Keys.pause)
             let zeroCurrent = reader.value(Keys.zeroCurrent)
             let openingLimit = reader.value(Keys.openingLimit)
+            let breakingCurrent = reader.value(Keys.breakingCurrent)
             let dischargedVoltage = reader.value(Keys.dischargedVoltage)
             let dischargeLimit = reader.value(Keys.dischargeLimit)
             let debounce = reader.value(Keys.feedbackDebounce)
             guard let prechargeLimit, let prechargeCurrentMax, let chargedShare, let attempts, let pause,
-                let zeroCurrent, let openingLimit, let dischargedVoltage, let dischargeLimit, let debounce
+                let zeroCurrent, let dischargedVoltage, let dischargeLimit, let debounce
             else { return nil }
             return ContactorsConfig(
                 prechargeLimit: prechargeLimit, prechargeCurrentMax: prechargeCurrentMax,
                 chargedShare: chargedShare, attempts: attempts, pause: pause, zeroCurrent: zeroCurrent,
-                openingLimit: openingLimit, dischargedVoltage: dischargedVoltage,
+                openingLimit: openingLimit ?? nil, breakingCurrent: breakingCurrent ?? nil,
+                dischargedVoltage: dischargedVoltage,
                 dischargeLimit: dischargeLimit, feedbackDebounce: debounce)
         }
         return (config, drive ?? .battery)

@@ -33,6 +33,8 @@ public struct PhasorSourceConfig: Sendable, Equatable {
     public var period: Duration
     /// Writes a float FREQ as deviation from nominal, against the standard.
     public var floatIsDeviation: Bool
+    /// It stands on site: what it sees is this point of connection.
+    public var isAtConnection = false
 }
 
 /// A bit of a PMU's digital words.
@@ -69,6 +71,10 @@ enum GridSourceKeys {
     static let floatIsDeviation = ConfigKey.flag(
         "float_freq_is_deviation", .fixed("false"),
         "with pmu: it writes a float FREQ as deviation from nominal, against the standard")
+    static let isAtConnection = ConfigKey.flag(
+        "at_connection", .fixed("false"),
+        "with pmu: it measures at this site's point of connection; supervision counts no stream from elsewhere"
+    )
     static let disagree = ConfigKey.number(
         "frequency_disagree_hz", 0.01...2, "Hz", .fixed(0.2), "sources that differ by more are suspect"
     ) { Hertz($0) }
@@ -82,6 +88,7 @@ enum GridSourceKeys {
     static var reference: [any ReferenceEntry] {
         [
             source, unit, name, transport, host, port, idCode, unitIDCode, rate, floatIsDeviation,
+            isAtConnection,
         ]
     }
 }
@@ -177,6 +184,7 @@ struct GridSourceReader {
         let unitIDCode = reader.value(Keys.unitIDCode)
         let period = reader.value(Keys.rate)
         let floatIsDeviation = reader.value(Keys.floatIsDeviation)
+        let isAtConnection = reader.value(Keys.isAtConnection)
         for key in ["host", "id_code"] where !reader.has(key) {
             reader.refuse(key, "is missing (required with pmu)")
         }
@@ -185,14 +193,14 @@ struct GridSourceReader {
                 "host",
                 "\(ConfigText.quoted(host)) is a name (mode production takes IPv4 addresses only)")
         }
-        guard let name, let transport, let host, let idCode, let period, let floatIsDeviation else {
-            return nil
-        }
+        guard let name, let transport, let host, let idCode, let period, let floatIsDeviation,
+            let isAtConnection
+        else { return nil }
         return .phasor(
             PhasorSourceConfig(
                 name: name, transport: transport, host: host,
                 port: port ?? (transport == .tcp ? 4_712 : 4_713), idCode: idCode, unitIDCode: unitIDCode,
-                period: period, floatIsDeviation: floatIsDeviation))
+                period: period, floatIsDeviation: floatIsDeviation, isAtConnection: isAtConnection))
     }
 }
 

@@ -6,6 +6,8 @@ public struct GridSupervisionConfig: Sendable, Equatable {
     public var code: SupervisionCode
     /// Of the meter's voltage; `nil` = voltage is not supervised.
     public var nominalVoltage: Volts?
+    /// What the inverters measure at nominal voltage; `nil` = theirs is not looked at.
+    public var inverterVoltage: Volts?
     public var enter: EnterServiceCriteria
     /// `nil` = the rate of change is not watched.
     public var rateOfChangeMax: HertzPerSecond?
@@ -19,7 +21,7 @@ public struct GridSupervisionConfig: Sendable, Equatable {
         var settings = code.preset.settings(nominal: nominal)
         settings.enter = enter
         settings.rateOfChangeMax = rateOfChangeMax
-        settings.isVoltageSupervised = nominalVoltage != nil
+        settings.isVoltageSupervised = nominalVoltage != nil || inverterVoltage != nil
         settings.needsBreaker = breaker != nil
         settings.needsPermit = permit != nil
         return settings
@@ -34,7 +36,11 @@ enum GridSupervisionKeys {
         }, .required, "the grid code whose windows, timers and conditions hold")
     static let nominalVoltage = ConfigKey.number(
         "nominal_voltage_v", 100...500_000, "V", .computed("none: voltage is not supervised"),
-        "what the meter measures at nominal voltage"
+        "what the meter measures at nominal voltage (SunSpec: phase to neutral)"
+    ) { Volts($0) }
+    static let inverterVoltage = ConfigKey.number(
+        "inverter_voltage_v", 100...50_000, "V", .computed("none: the inverters' voltage is not looked at"),
+        "what the inverters measure at nominal voltage (SunSpec: phase to neutral)"
     ) { Volts($0) }
     static let delay = ConfigKey.number(
         "delay_s", 0...3_600, "s", preset, "all must be good for so long before power flows", as: seconds)
@@ -67,7 +73,8 @@ enum GridSupervisionKeys {
 
     static var reference: [any ReferenceEntry] {
         [
-            code, nominalVoltage, delay, ramp, frequencyLow, frequencyHigh, voltageLow, voltageHigh,
+            code, nominalVoltage, inverterVoltage, delay, ramp, frequencyLow, frequencyHigh, voltageLow,
+            voltageHigh,
             rateOfChange,
         ]
     }
@@ -84,6 +91,7 @@ struct GridSupervisionReader {
 
     func supervision() -> GridSupervisionConfig? {
         let voltage = reader.value(Keys.nominalVoltage)
+        let inverterVoltage = reader.value(Keys.inverterVoltage)
         let breaker = bit("breaker")
         let permit = bit("permit")
         guard let code = reader.value(Keys.code) else {
@@ -92,8 +100,8 @@ struct GridSupervisionReader {
         }
         let preset = code.preset
         return GridSupervisionConfig(
-            code: code, nominalVoltage: voltage, enter: enter(preset), rateOfChangeMax: rateOfChange(preset),
-            breaker: breaker, permit: permit)
+            code: code, nominalVoltage: voltage, inverterVoltage: inverterVoltage, enter: enter(preset),
+            rateOfChangeMax: rateOfChange(preset), breaker: breaker, permit: permit)
     }
 
     private func enter(_ preset: SupervisionPreset) -> EnterServiceCriteria {

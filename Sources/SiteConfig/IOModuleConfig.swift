@@ -76,7 +76,7 @@ extension SiteKeys {
             "coil_address", 0...65_000, "", .fixed(0), "protocol address of coil 1"
         ) { $0 }
         static let watchdog = ConfigKey.whole(
-            "watchdog_ms", 50...5_000, "ms", .computed("none; required with coils"),
+            "watchdog_ms", 50...3_700_000, "ms", .computed("none; required with coils"),
             "the module drops its outputs after this silence: as set in the module"
         ) { Duration.milliseconds($0) }
         static let inputNumber = ConfigKey.whole(

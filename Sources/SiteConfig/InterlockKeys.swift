@@ -29,6 +29,17 @@ enum InterlockKeys {
     static let debounce = ConfigKey.whole(
         "debounce_ms", 0...600_000, "ms", .computed("as shipped"), "how long the trip limit must be passed"
     ) { Duration.milliseconds($0) }
+    static let exposure = ConfigKey.whole(
+        "exposure_ms", 1...3_600_000, "ms", .computed("ten times debounce_ms"),
+        "the sum of times beyond the trip limit that trips too; it leaks at a twentieth"
+    ) { Duration.milliseconds($0) }
+    static let count = ConfigKey.whole(
+        "count", 2...5, "", .computed("3 for smoke, gas, breaker and battery drop-outs, else not counted"),
+        "how often the limit is passed anew in count_window_s before that trips too"
+    ) { $0 }
+    static let countWindow = ConfigKey.whole(
+        "count_window_s", 60...3_600, "s", .fixed(600), "the time in which count counts"
+    ) { Duration.seconds($0) }
     static let processSafetyTime = ConfigKey.whole(
         "process_safety_time_ms", 1...3_600_000, "ms", .computed("as shipped"),
         "from cause to hazard; zero power must be reached in half of it"
@@ -48,7 +59,8 @@ enum InterlockKeys {
         let volts: InterlockLimitUnit = ("v", 1, 0...2_000)
         return [
             id, isEnabled, signal, side, direction, limit("warn", volts), derate(volts), limit("trip", volts),
-            hysteresis(volts), debounce, condition, action, reset, presence, group, processSafetyTime, source,
+            hysteresis(volts), debounce, exposure, count,
+            countWindow, condition, action, reset, presence, group, processSafetyTime, source,
             timeSource,
         ]
     }

@@ -32,6 +32,10 @@ struct InterlockRowReader {
             source: source ?? (limits.isChanged ? "site" : base?.source) ?? "site",
             timeSource: timeSource ?? (time != nil ? "site" : base?.timeSource) ?? "site", floor: base?.floor,
             hysteresis: limits.hysteresis)
+        rule.givenExposure = reader.value(Keys.exposure) ?? base?.givenExposure
+        rule.givenCount = reader.value(Keys.count) ?? base?.givenCount
+        rule.givenWindow =
+            reader.has(Keys.countWindow.name) ? reader.value(Keys.countWindow) : base?.givenWindow
         guard let reset = reset(of: rule, reader) else { return nil }
         rule.reset = reset
         return InterlockOrder.isGood(rule, signal.unit, reader) ? rule : nil

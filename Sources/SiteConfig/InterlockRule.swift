@@ -13,7 +13,7 @@ public struct InterlockRule: Sendable, Equatable {
 
     /// What passing the trip limit does, from the mildest to the strongest.
     public enum Action: String, Sendable, CaseIterable {
-        case stop, trip
+        case stop, hold, trip
         case emergencyStop = "emergency_stop"
     }
 
@@ -78,8 +78,23 @@ public struct InterlockRule: Sendable, Equatable {
     /// How far the signal must come back from `warn`, and from the end of `derate`, before the row lets go.
     public var hysteresis = 0.0
 
+    /// `exposure_ms`, `count` and `count_window_s` of the file; `nil` = their defaults.
+    var givenExposure: Duration?
+    var givenCount: Int?
+    var givenWindow: Duration?
+
+    /// How much time beyond the trip limit, however it is cut up, trips too; zero = none.
+    public var exposure: Duration { latches ? givenExposure ?? debounce * 10 : .zero }
+
+    /// How often the limit may be passed anew in a time; `nil` = not counted.
+    public var count: (times: Int, window: Duration)? {
+        let isCounted = ["smoke_input", "gas_input", "breaker_input", "battery_silence"].contains(signal)
+        guard latches, isCounted || givenCount != nil else { return nil }
+        return (givenCount ?? 3, givenWindow ?? .seconds(600))
+    }
+
     /// Whether passing the trip limit stays on record until somebody resets it.
-    public var latches: Bool { trip != nil && action != .stop }
+    public var latches: Bool { trip != nil && (action == .trip || action == .emergencyStop) }
 
     /// Whether `value` lies farther on the dangerous side than `limit`.
     func isBeyond(_ value: Double, _ limit: Double) -> Bool {

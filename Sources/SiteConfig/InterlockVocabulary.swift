@@ -47,6 +47,10 @@ public struct InterlockSignal: Sendable, Equatable {
     public var device: Device
     /// Its value is the age of a device's readings ÷ their staleness budget.
     public var isSilence = false
+    /// Fire, gas, a person's stop: contacts part what flows as soon as a zero has had its time to arrive.
+    public var partsLoad: Bool {
+        ["emergency_stop_input", "smoke_input", "gas_input", "thermal_runaway"].contains(name)
+    }
 
     /// Every signal that a row may name.
     public static let all: [InterlockSignal] = [

@@ -91,8 +91,9 @@ enum MandatoryRows {
     private static func strength(_ action: InterlockRule.Action) -> Int {
         switch action {
         case .stop: 0
-        case .trip: 1
-        case .emergencyStop: 2
+        case .hold: 1
+        case .trip: 2
+        case .emergencyStop: 3
         }
     }
 

@@ -27,6 +27,8 @@ public struct SiteConfig: Sendable, Equatable {
     public var schedule: String?
     /// `nil` = the site is nobody's Modbus device.
     public var modbusServer: ModbusServerConfig? = nil
+    /// What named persons answer for.
+    public var accepted: [AcceptedRisk] = []
 
     /// The units' largest powers together.
     public var ratedPower: Watts { units.reduce(.zero) { $0 + $1.maxPower } }
@@ -40,6 +42,8 @@ public struct SiteLimitsConfig: Sendable, Equatable {
     public var exportLimit: Watts
     /// The most that everything else behind the meter draws; held back while the meter is stale.
     public var siteLoadMax: Watts
+    /// The file says it; without its word it is taken for zero.
+    public var isLoadDeclared = true
 }
 
 /// The cycle and what its outputs may do.
@@ -161,8 +165,20 @@ public struct DriverLoad: Sendable, Equatable {
     }
 }
 
+/// Which way a meter counts.
+public enum MeterSign: String, Sendable, CaseIterable {
+    /// Positive = the site injects.
+    case generation
+    /// Positive = the site draws.
+    case load
+}
+
 public struct GridMeterConfig: Sendable, Equatable {
     public var modbus: ModbusConfig
+    /// A driver file says it by itself.
+    public var sign = MeterSign.generation
+    /// The step in which it reports frequency; `nil` = nobody has said.
+    public var frequencyResolution: Hertz?
 }
 
 /// How CAN frames reach us.
@@ -205,6 +221,9 @@ public struct BatteryConfig: Sendable, Equatable {
     public var frozenSamples: Int?
     /// The step in which the BMS reports temperatures, in K.
     public var temperatureResolution: Celsius
+    /// After this silence of ours the BMS opens its contactors by itself, as it is set in it; `nil` = it does
+    /// not wait for us.
+    public var heartbeatLimit: Duration? = nil
 }
 
 public struct UnitConfig: Sendable, Equatable {
@@ -238,6 +257,15 @@ public struct UnitConfig: Sendable, Equatable {
 
     /// From a new setpoint to the power it asks for, with 1 s for the way there and back.
     public var followTime: Duration { response + .seconds(1) }
+
+    /// Longest wait of the contactors for the current to end, where no cause is more urgent: zero has had its
+    /// time, and after it the inverter's own reversion, with a second for the last write.
+    public var openingLimit: Duration {
+        contactors?.openingLimit ?? followTime + reversion + response + .seconds(1)
+    }
+
+    /// How long the inverter may keep its power after the last write.
+    public var reversionEnd: Duration { reversion + response }
 }
 
 public struct PathConfig: Sendable, Equatable {

@@ -50,7 +50,8 @@ enum SiteKeys {
             "how long all must be well before a unit runs", as: seconds)
         static let resumeAfterRestart = ConfigKey.flag(
             "resume_after_restart", .fixed("false"),
-            "units run again by themselves after an unplanned restart; never after the third in 10 min")
+            "units run again by themselves after an unplanned restart; never after the third in 10 min, nor where latches "
+                + "may not have reached the disk")
         static let stopLimit = ConfigKey.number(
             "stop_limit_s", 1...15, "s", .fixed(10),
             "longest way to zero power at a stop or at SIGTERM; at SIGTERM half of it may go to the ramp",
@@ -80,6 +81,17 @@ enum SiteKeys {
         static let frequencyStale = ConfigKey.whole(
             "frequency_stale_ms", 40...10_000, "ms", .fixed(500),
             "longest use of the last response without a fresh frequency", as: milliseconds)
+    }
+
+    enum Meter {
+        static let sign = ConfigKey<MeterSign>.choice(
+            "power_sign", .fixed("generation"),
+            "what a positive power of a SunSpec meter is: generation = the site injects, load = it draws")
+        static let frequencyResolution = ConfigKey.number(
+            "frequency_resolution_hz", 0.000_1...1, "Hz", .computed("unknown"),
+            "the step of its frequency; up to 0.02, so long without a step is a meter that stands still"
+        ) { Hertz($0) }
+        static var reference: [any ReferenceEntry] { [sign, frequencyResolution] }
     }
 
     enum Bus {
@@ -194,6 +206,10 @@ enum SiteKeys {
             .computed("as the profile says, else 120, while power flows"),
             "so many samples in a row without any change count as none, also at rest; 0 = never"
         ) { $0 }
+        static let heartbeatLimit = ConfigKey<Duration?>.whole(
+            "heartbeat_limit_ms", 100...3_700_000, "ms", .computed("none: it does not wait for us"),
+            "the BMS opens its contactors after this silence of ours: as set in it; outlasts the inverter's reversion"
+        ) { .milliseconds($0) }
         static let profile = ConfigKey.path(
             "profile", .computed("none: built-in Pylontech low voltage"),
             "the battery's profile (config/profiles)")

@@ -6,6 +6,7 @@ enum SiteProtection {
         checkSignals(site, reader)
         InterlockPairs.check(site.interlocks.rules, reader)
         checkTimes(site, reader)
+        checkWatchdogs(site, reader)
         checkLoads(site, reader)
         if site.mode == .production {
             checkHosts(site, reader)
@@ -35,6 +36,30 @@ enum SiteProtection {
                     "unit \(unit.id), io_module, input \(input.name.rawValue): normally_closed: false"
                         + " is not allowed in mode production (an open wire must read as evidence)")
             }
+        }
+    }
+
+    /// When the gateway dies, contacts must not part the power that the inverter keeps until its reversion.
+    private static func checkWatchdogs(_ site: SiteConfig, _ reader: ConfigReader) {
+        for unit in site.units {
+            if let limit = unit.battery.heartbeatLimit, limit < unit.reversionEnd + .seconds(1) {
+                reader.refuse(
+                    "bess_units",
+                    "unit \(unit.id), bms, heartbeat_limit_ms: \(milliseconds(limit)) is less than"
+                        + " \(milliseconds(unit.reversionEnd + .seconds(1))), reversion_s and response_ms and 1 s"
+                        + " (its contacts would part the power that the inverter keeps for so long)")
+            }
+            guard let module = unit.ioModule, !module.coils.isEmpty, let watchdog = module.watchdog else {
+                continue
+            }
+            // The module's last write may lie this long before the inverter's.
+            let least = unit.reversionEnd + module.modbus.poll * 2 + module.modbus.timeout
+            guard watchdog < least else { continue }
+            reader.refuse(
+                "bess_units",
+                "unit \(unit.id), io_module, watchdog_ms: \(milliseconds(watchdog)) is less than"
+                    + " \(milliseconds(least)), reversion_s and response_ms and two polls and one timeout"
+                    + " (its contacts would part the power that the inverter keeps for so long)")
         }
     }
 

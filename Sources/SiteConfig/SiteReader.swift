@@ -47,13 +47,16 @@ struct SiteReader {
         let sharing = Self.sharing(reader)
         let schedule = reader.value(SiteKeys.schedule)
         let server = Self.modbusServer(reader)
+        let accepted = AcceptedRisk.all(reader)
         SeedSections.check(reader)
         guard let mode, let control, let grid, let paths, let interlocks, let sharing else { return nil }
         let site = SiteConfig(
             siteID: siteID ?? units.first?.campusID ?? "site", mode: mode, control: control,
             gridIntegration: grid, gridMeter: meter, units: units, paths: paths, interlocks: interlocks,
-            limits: limits, powerSharing: sharing, schedule: schedule, modbusServer: server)
+            limits: limits, powerSharing: sharing, schedule: schedule, modbusServer: server,
+            accepted: accepted)
         SiteProtection.check(site, reader)
+        DangerousSite.check(site, reader)
         Self.checkLosses(site, reader)
         return site
     }
@@ -68,6 +71,7 @@ struct SiteReader {
             let importLimit = reader.value(Keys.importLimit)
             let exportLimit = reader.value(Keys.exportLimit)
             let load = reader.value(Keys.siteLoadMax)
+            let isLoadDeclared = reader.has(Keys.siteLoadMax.name)
             let isAsked =
                 mode == .production || ["import", "export"].contains { reader.has("\($0)_limit_kw") }
             for key in [Keys.importLimit, Keys.exportLimit] where isAsked && !reader.has(key.name) {
@@ -76,7 +80,8 @@ struct SiteReader {
             }
             guard let importLimit, let exportLimit else { return nil }
             return SiteLimitsConfig(
-                importLimit: importLimit, exportLimit: exportLimit, siteLoadMax: load ?? .zero)
+                importLimit: importLimit, exportLimit: exportLimit, siteLoadMax: load ?? .zero,
+                isLoadDeclared: isLoadDeclared)
         }
         return (id, limits)
     }
@@ -167,7 +172,13 @@ struct SiteReader {
     }
 
     private mutating func meter(_ reader: ConfigReader) -> GridMeterConfig? {
-        buses.modbus(reader).map { GridMeterConfig(modbus: $0) }
+        let sign = reader.value(SiteKeys.Meter.sign)
+        let resolution = reader.value(SiteKeys.Meter.frequencyResolution)
+        if reader.has(SiteKeys.Meter.sign.name), reader.has(SiteKeys.Bus.driver.name) {
+            reader.refuse(SiteKeys.Meter.sign.name, "stands only with a SunSpec meter, not with driver")
+        }
+        guard let modbus = buses.modbus(reader), let sign else { return nil }
+        return GridMeterConfig(modbus: modbus, sign: sign, frequencyResolution: resolution)
     }
 
     private mutating func unit(_ reader: ConfigReader, index: Int, mode: SiteConfig.Mode?) -> UnitConfig? {
@@ -237,13 +248,14 @@ struct SiteReader {
             if let transport { buses.claim(transport, in: reader, key: "transport") }
             let frozen = reader.value(SiteKeys.Battery.frozenSamples)
             let step = reader.value(SiteKeys.Battery.temperatureResolution)
+            let heartbeat = reader.value(SiteKeys.Battery.heartbeatLimit)
             let profile = BatteryProfileConfig(reader)
             guard let transport, let bitRate, let receivesOnlyKnown, let period, let resolution, let step
             else { return nil }
             return BatteryConfig(
                 profile: profile, transport: transport, bitRate: bitRate,
                 receivesOnlyKnown: receivesOnlyKnown, period: period, packVoltageResolution: resolution,
-                frozenSamples: frozen ?? nil, temperatureResolution: step)
+                frozenSamples: frozen ?? nil, temperatureResolution: step, heartbeatLimit: heartbeat ?? nil)
         }
     }
 

@@ -38,14 +38,15 @@ extension SiteConfig {
             ("grid_integration.supervision.permit.", GridSupervisionKeys.bits),
             ("grid_integration.droop_settings.", DroopKeys.reference),
             ("grid_meter.modbus.", modbus),
-            ("grid_meter.", polling),
+            ("grid_meter.", polling + Keys.Meter.reference),
             ("bess_units[].", unit),
             (
                 "bess_units[].bms.",
                 [
                     Keys.Battery.transport, Keys.Battery.bitRate, Keys.Battery.receive,
                     Keys.Battery.period, Keys.Battery.packVoltageResolution,
-                    Keys.Battery.frozenSamples, Keys.Battery.temperatureResolution, Keys.Battery.profile,
+                    Keys.Battery.frozenSamples, Keys.Battery.temperatureResolution,
+                    Keys.Battery.heartbeatLimit, Keys.Battery.profile,
                     Keys.Battery.dialects, Keys.Battery.cellCount, Keys.Battery.temperatureCount,
                     Keys.Battery.acceptWithout,
                 ]
@@ -63,6 +64,7 @@ extension SiteConfig {
         ] + ioModule + [
             ("interlocks.", [InterlockKeys.chemistry, InterlockKeys.table]),
             ("interlocks.rows[].", InterlockKeys.reference),
+            ("accept.RISK.", Keys.Accept.reference),
             ("paths.", [Keys.Paths.stateDirectory, Keys.Paths.controlSocket]),
         ] + seedSections
     }

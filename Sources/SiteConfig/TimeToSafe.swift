@@ -34,6 +34,16 @@ extension SiteConfig {
     }
 }
 
+extension SiteConfig {
+    /// How long contactors may wait for the current to end after a row's trip, of all units the shortest;
+    /// `nil` where the row asks for no hurry of its own.
+    public func openingPatience(of rule: InterlockRule) -> Duration? {
+        units.compactMap { unit in
+            SafePath(unit: unit, units: units, meter: gridMeter, period: control.period).patience(of: rule)
+        }.min()
+    }
+}
+
 /// How one unit's evidence and commands travel.
 struct SafePath {
     var unit: UnitConfig
@@ -82,17 +92,33 @@ struct SafePath {
         }
         parts.append(part("response", unit.response))
         if rule.action != .stop, let opening = unit.contactorOpening {
-            parts.append(part("opening", wait(for: signal) + coilWrite + opening))
+            parts.append(part("opening", wait(for: rule, signal) + coilWrite + opening))
         }
         return TimeToSafe(
             unit: unit.id, rule: rule.id, parts: parts, limit: rule.processSafetyTime.map { $0 / 2 })
     }
 
+    /// From the decision to trip until contacts part whatever flows: half of the process safety time, less
+    /// what
+    /// passes before it and the contacts' own way. For fire, gas and the emergency stop no longer than a zero
+    /// needs to arrive.
+    func patience(of rule: InterlockRule) -> Duration? {
+        guard rule.latches, let signal = InterlockSignal.named(rule.signal), unit.isWired(signal) else {
+            return nil
+        }
+        let zero = write + unit.response
+        guard let time = rule.processSafetyTime else { return signal.partsLoad ? zero : nil }
+        let before = sum(detection(rule, signal)) + period
+        let rest = max(.zero, time / 2 - before - coilWrite - (unit.contactorOpening ?? .zero))
+        return signal.partsLoad ? min(zero, rest) : rest
+    }
+
     /// An inverter that does not obey keeps its power until our contactors open under load, whose bound began
     /// with the decision.
-    private func wait(for signal: InterlockSignal) -> Duration {
-        guard signal.name == "actuation_error", let contactors = unit.contactors else { return .zero }
-        return max(.zero, contactors.openingLimit - write - unit.response)
+    private func wait(for rule: InterlockRule, _ signal: InterlockSignal) -> Duration {
+        guard signal.name == "actuation_error", unit.contactors != nil else { return .zero }
+        let patience = patience(of: rule) ?? unit.openingLimit
+        return max(.zero, min(unit.openingLimit, patience) - write - unit.response)
     }
 
     private func detection(_ rule: InterlockRule, _ signal: InterlockSignal) -> [TimeToSafe.Part] {

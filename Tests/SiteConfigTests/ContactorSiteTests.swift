@@ -1,3 +1,4 @@
+import Foundation
 import Quantities
 import SiteConfig
 import Testing
@@ -16,7 +17,7 @@ import Testing
             contactors: {drive: own, precharge_current_max_a: 20, discharged_v: 50}
             io_module:
               modbus: {host: 10.0.0.3}
-              watchdog_ms: 1000
+              watchdog_ms: 12000
               inputs:
                 - {number: 1, name: main_contactor}
                 - {number: 2, name: emergency_stop}
@@ -33,7 +34,9 @@ import Testing
         #expect(contactors.prechargeLimit == .seconds(5) && contactors.prechargeCurrentMax == Amperes(20))
         #expect(contactors.chargedShare == .percent(95) && contactors.attempts == 3)
         #expect(contactors.pause == .seconds(30) && contactors.zeroCurrent == Amperes(2))
-        #expect(contactors.openingLimit == .seconds(3) && contactors.dischargedVoltage == Volts(50))
+        #expect(
+            contactors.openingLimit == nil && unit.openingLimit == .seconds(14)
+                && contactors.dischargedVoltage == Volts(50))
         #expect(
             contactors.dischargeLimit == .seconds(60) && contactors.feedbackDebounce == .milliseconds(500))
     }
@@ -52,7 +55,7 @@ import Testing
         ("precharge_current_max_a: 20, ", "", "precharge_current_max_a: is missing (required with drive: own)"),
         ("discharged_v: 50", "discharged_v: 121", "discharged_v: 121 is outside 1 … 120 V"),
         ("discharged_v: 50", "discharged_v: 50, precharge_attempts: 0", "precharge_attempts: 0 is outside 1 … 10"),
-        ("discharged_v: 50", "discharged_v: 50, open_under_load_after_ms: 99", "99 is outside 100 … 10000 ms"),
+        ("discharged_v: 50", "discharged_v: 50, open_under_load_after_ms: 99", "99 is outside 100 … 3700000 ms"),
         ("discharged_v: 50", "discharged_v: 50, weld: 1", "contactors.weld: unknown key"),
         ("discharged_v: 50", "discharged_v: 50, feedback_debounce_ms: 249",
          "feedback_debounce_ms: 249 ms is less than three polls of io_module and contactor_open_ms, 250 ms"),
@@ -88,7 +91,7 @@ import Testing
         ("emergency_stop",     50 + 0 + 20 + 520 + 1_000 + 220 + 100,   "poll, and the contacts at the end"),
         ("contactor_feedback", 50 + 500 + 20 + 520 + 1_000 + 220 + 100, "and the sequence's own debounce"),
         ("lost_io",            340 + 0 + 20 + 520 + 1_000 + 220 + 100,  "twice its budget"),
-        ("not_following",      100 + 2_000 + 2_000 + 20 + 3_000 + 220 + 100, "the inverter does not obey: the bound"),
+        ("not_following",      8_000,                                   "the inverter does not obey: half the process safety time"),
         ("smoke",              nil,                                     "not wired: no time"),
     ]
 
@@ -99,6 +102,32 @@ import Testing
         let outcome = Outcome(Self.site)
         let times = try #require(outcome.site, "\(outcome.errors)").timesToSafe
         #expect(times.first { $0.rule == row.rule }?.total.milliseconds == row.milliseconds, row.why)
+    }
+
+    // swift-format-ignore
+    static let patiences: [(rule: String, milliseconds: Double?, why: Comment)] = [
+        ("emergency_stop",   520 + 1_000,                                  "a declared emergency: a zero has had its time"),
+        ("not_following",    8_000 - (100 + 2_000 + 2_000 + 20 + 220 + 100), "half the process safety time, less the way"),
+        ("lost_inverter",    15_000 - (640 + 20 + 220 + 100),              "room for a reversion of ten seconds"),
+        ("door",             nil,                                          "it trips nothing"),
+    ]
+
+    @Test(arguments: patiences)
+    func `contacts wait for the current to end, within half the cause's process safety time`(
+        row: (rule: String, milliseconds: Double?, why: Comment)
+    ) throws {
+        let site = try #require(Outcome(Self.site).site)
+        let rule = try #require(site.interlocks.rules.first { $0.id == row.rule })
+        #expect(site.openingPatience(of: rule)?.milliseconds == row.milliseconds, row.why)
+    }
+
+    @Test func `a watchdog that opens contacts before the inverter's reversion is refused`() {
+        // 10 s of reversion, 1 s of response, two polls of 50 ms and a timeout of 100 ms.
+        #expect(Outcome(Self.site.replacingOccurrences(of: "12000", with: "11200")).errors == [])
+        let errors = Outcome(Self.site.replacingOccurrences(of: "12000", with: "11199")).errors
+        #expect(
+            errors.contains { $0.contains("watchdog_ms: 11199 ms is less than 11200 ms, reversion_s") },
+            "\(errors)")
     }
 
     @Test func `production needs the rows of what is wired and driven, and shipped ones need no wire`() {
@@ -121,7 +150,7 @@ import Testing
             "mode: simulation",
             with: """
                 mode: production
-                site: {import_limit_kw: 100, export_limit_kw: 100}
+                site: {import_limit_kw: 100, export_limit_kw: 100, site_load_max_kw: 10}
                 grid_meter: {modbus: {host: 10.0.0.2}}
                 """
         ).replacing(

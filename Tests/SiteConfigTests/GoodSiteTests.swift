@@ -114,10 +114,15 @@ import YAMLText
 
     @Test func `outside simulation a unit waits five minutes by default`() {
         let text = SeedSample.layer1.replacing("mode: simulation", with: "mode: production")
-            .replacing("    modbus:", with: "    bms: {transport: \"socketcan:can0\"}\n    modbus:")
+            .replacing(
+                "    modbus:",
+                with:
+                    "    bms: {transport: \"socketcan:can0\"}\n    io_module: {modbus: {host: 10.0.0.9}, inputs: [{number: 1, name: emergency_stop}]}\n    modbus:"
+            )
         let outcome = Outcome(
             text
-                + "grid_meter: {modbus: {host: 10.0.0.2}}\nsite: {import_limit_kw: 100, export_limit_kw: 100}\n"
+                + "grid_meter: {modbus: {host: 10.0.0.2}}\n"
+                + "site: {import_limit_kw: 100, export_limit_kw: 100, site_load_max_kw: 10}\n"
         )
         #expect(outcome.site?.control.enterService == .seconds(300), "\(outcome.errors)")
         #expect(outcome.site?.gridIntegration.frequencySource == .meter)

@@ -9,7 +9,7 @@ import Testing
                   modbus: {host: 10.0.0.9, unit_id: 7}
                   input_address: 100
                   coil_address: 200
-                  watchdog_ms: 500
+                  watchdog_ms: 12000
                   inputs:
                     - {number: 8, name: main_contactor}
                     - {number: 1, name: emergency_stop}
@@ -30,7 +30,7 @@ import Testing
         #expect(module.modbus.unitID == 7)
         #expect(module.modbus.poll == .milliseconds(50))
         #expect(module.modbus.timeout == .milliseconds(100))
-        #expect(module.watchdog == .milliseconds(500))
+        #expect(module.watchdog == .seconds(12))
         let inputs = module.inputs.map { "\($0.address) \($0.name.rawValue) \($0.isNormallyClosed)" }
         #expect(
             inputs == [
@@ -57,7 +57,7 @@ import Testing
     static let lines: [(module: String, milliseconds: Int, why: Comment)] = [
         ("",                                                             20 + 2 * 250, "the inverter alone"),
         ("inputs: [{number: 1, name: door}]",                            20 + 2 * 250, "nothing to write"),
-        ("coils: [{number: 1, drives: permit}], watchdog_ms: 500",       20 + 3 * 250, "coils go first"),
+        ("coils: [{number: 1, drives: permit}], watchdog_ms: 12000",       20 + 3 * 250, "coils go first"),
     ]
 
     @Test(arguments: lines)
@@ -88,9 +88,9 @@ import Testing
         ("number: 1, drives", "number: 2, drives", "coil 2 is already that of", "two purposes on one coil"),
         ("drives: precharge_contactor", "drives: main_contactor", "main_contactor is already driven by",
          "one contactor on two coils"),
-        ("watchdog_ms: 500", "poll_ms: 50", "watchdog_ms: is missing (required with coils: 50 … 5000 ms)",
+        ("watchdog_ms: 12000", "poll_ms: 50", "watchdog_ms: is missing (required with coils: 50 … 3700000 ms)",
          "coils that would stay on when the gateway dies"),
-        ("watchdog_ms: 500", "watchdog_ms: 199", "199 ms is less than two polls and one timeout, 200 ms",
+        ("watchdog_ms: 12000", "watchdog_ms: 199", "199 ms is less than two polls and one timeout, 200 ms",
          "one lost write would open the contactors"),
         ("host: 10.0.0.9, unit_id: 7", "host: 192.168.1.100",
          "device 1 on this line is already that of bess_units[0].modbus", "the inverter's address"),

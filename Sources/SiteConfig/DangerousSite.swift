@@ -1,0 +1,215 @@
+import Quantities
+
+/// Configurations in which every value is in its range and the site is dangerous all the same.
+struct DangerousSite {
+    private let site: SiteConfig
+    private let reader: ConfigReader
+    private var isReal: Bool { site.mode != .simulation }
+
+    static func check(_ site: SiteConfig, _ reader: ConfigReader) {
+        // One wrong value is told by itself.
+        guard reader.isClean else { return }
+        let danger = DangerousSite(site: site, reader: reader)
+        for unit in site.units { danger.check(unit) }
+        danger.checkRows()
+        danger.checkGrid()
+        danger.checkLimits()
+        danger.checkPlace()
+        if site.mode == .production { danger.checkEmergencyStops() }
+    }
+
+    private func refuse(_ key: String, _ what: String) { reader.refuse(key, what) }
+
+    /// Refused unless somebody has given their name to it.
+    private func refuse(_ key: String, _ what: String, unless risk: Risk) {
+        guard !site.accepted.contains(where: { $0.risk == risk }) else { return }
+        reader.refuse(
+            key, "\(what); whoever answers for it says so: accept: {\(risk.rawValue): {by: …, reason: …}}")
+    }
+
+    // MARK: Units
+
+    private func check(_ unit: UnitConfig) {
+        func refuse(_ what: String) { self.refuse("bess_units", "unit \(unit.id): \(what)") }
+        let (power, energy) = (unit.maxPower.kilowatts, unit.capacity.value / 1_000)
+        let rate = power / energy
+        if rate > 10 {
+            refuse(
+                "\(shown(power)) kW of \(shown(energy)) kWh are \(shown(rate)) C, and no battery stands 10 C")
+        }
+        if rate < 0.005 {
+            refuse(
+                "\(shown(energy)) kWh at \(shown(power)) kW would last \(shown(1 / rate)) h: is capacity_kwh in Wh?"
+            )
+        }
+        let (low, high) = (unit.minStateOfCharge.percent, unit.maxStateOfCharge.percent)
+        if high <= 1 || low > 0 && low < 1 {
+            refuse("min_soc_percent \(shown(low)) and max_soc_percent \(shown(high)) are percent, not shares")
+        }
+        if unit.battery.frozenSamples == 0 {
+            refuse("frozen_samples: 0 takes a battery that repeats itself for one that measures")
+        }
+        if let contactors = unit.contactors { check(contactors, refuse) }
+    }
+
+    private func check(_ contactors: ContactorsConfig, _ refuse: (String) -> Void) {
+        if contactors.zeroCurrent > Amperes(20) {
+            refuse("zero_current_a \(shown(contactors.zeroCurrent.value)): a contact would part that current")
+        }
+        if contactors.attempts > 1 && contactors.pause < .milliseconds(500) {
+            refuse(
+                "precharge_pause_ms \(Int(contactors.pause.milliseconds)): the resistor never cools between attempts"
+            )
+        }
+        if let limit = contactors.openingLimit, limit < .milliseconds(1_000) {
+            refuse(
+                "open_under_load_after_ms \(Int(limit.milliseconds)): no inverter is at zero by then"
+            )
+        }
+    }
+
+    // MARK: Rows
+
+    /// Rows without an absolute limit that no site may be without.
+    private static let needed = ["thermal_runaway", "insulation", "inverter_fault", "pack_overvoltage"]
+
+    private func checkRows() {
+        let rules = site.interlocks.rules
+        let shipped = InterlockRules.shipped(for: site.interlocks.chemistry)
+        func row(_ id: String) -> InterlockRule? { rules.first { $0.id == id } }
+        if isReal {
+            for id in Self.needed where row(id)?.trip == nil {
+                refuse("interlocks", "row \(id) is off: no site runs without it")
+            }
+            if row("cell_spread")?.trip == nil {
+                refuse("interlocks", "row cell_spread is off", unless: .cellSpread)
+            }
+        }
+        let hasSmoke = site.units.contains { $0.ioModule?.inputs.contains { $0.name == .smoke } == true }
+        if hasSmoke, row("smoke")?.trip == nil {
+            refuse("interlocks", "row smoke is off, and a unit has the input smoke wired")
+        }
+        if let runaway = row("thermal_runaway"), runaway.reset != .service {
+            refuse("interlocks", "row thermal_runaway: reset by \(runaway.reset.rawValue), only service may")
+        }
+        if let trip = row("cell_overvoltage")?.trip, let law = shipped.rule("cell_overvoltage")?.trip,
+            trip > law + 0.05
+        {
+            refuse(
+                "interlocks",
+                "row cell_overvoltage trips at \(shown(trip)) V, and \(site.interlocks.chemistry.rawValue) cells end"
+                    + " at \(shown(law)) V", unless: .cellOvervoltage)
+        }
+    }
+
+    // MARK: Grid
+
+    /// What a low-voltage grid has, between phases or to neutral, in V.
+    private static let lowVoltages: [Double] = [
+        100, 110, 115, 120, 127, 200, 208, 220, 230, 240, 277, 347, 380, 398, 400, 415, 440, 460, 480, 500,
+        525, 575, 600, 690, 800, 1_000,
+    ]
+
+    private func checkGrid() {
+        let grid = site.gridIntegration
+        if grid.frequencyStale > .seconds(2) {
+            refuse(
+                "grid_integration",
+                "frequency_stale_ms \(Int(grid.frequencyStale.milliseconds)): a response to a frequency that old"
+                    + " meets another grid (allowed: 40 … 2000 ms)")
+        }
+        guard let supervision = grid.supervision else { return }
+        let voltages = [
+            ("nominal_voltage_v", supervision.nominalVoltage),
+            ("inverter_voltage_v", supervision.inverterVoltage),
+        ]
+        for (key, voltage) in voltages {
+            guard let voltage = voltage?.value, voltage < 1_000 else { continue }
+            guard !Self.lowVoltages.contains(where: { abs(voltage - $0) <= $0 * 0.02 }) else { continue }
+            refuse(
+                "grid_integration",
+                "supervision.\(key) \(shown(voltage)): no grid has that voltage, between phases or to neutral"
+            )
+        }
+        if let poll = site.gridMeter?.modbus.poll, poll > .seconds(1) {
+            refuse(
+                "grid_meter",
+                "poll_ms \(Int(poll.milliseconds)) with supervision: an excursion is over before it is seen",
+                unless: .slowMeter)
+        }
+    }
+
+    // MARK: Limits
+
+    private func checkLimits() {
+        guard let limits = site.limits else { return }
+        let most = max(limits.importLimit, limits.exportLimit)
+        if site.ratedPower > most * 10 {
+            refuse(
+                "site",
+                "the units' \(shown(site.ratedPower.kilowatts)) kW are more than ten times what the site may import or"
+                    + " export, \(shown(most.kilowatts)) kW")
+        }
+        if isReal && !limits.isLoadDeclared {
+            refuse(
+                "site",
+                "site_load_max_kw is left out: without the meter the limits would hold only where nothing else draws",
+                unless: .siteLoad)
+        }
+    }
+
+    // MARK: Place
+
+    private func checkPlace() {
+        let directory = site.paths.stateDirectory
+        if isReal {
+            let temporary = ["/tmp", "/var/tmp", "/dev/shm", "/run"]
+            if !directory.hasPrefix("/") {
+                refuse(
+                    "paths", "state_directory \(directory) is relative: latched trips would follow the caller"
+                )
+            } else if temporary.contains(where: { directory == $0 || directory.hasPrefix($0 + "/") }) {
+                refuse(
+                    "paths",
+                    "state_directory \(directory) does not outlive a restart: latched trips would be lost")
+            }
+        }
+    }
+
+    // MARK: Emergency stop
+
+    private func checkEmergencyStops() {
+        for unit in site.units {
+            let isWired = unit.ioModule?.inputs.contains { $0.name == .emergencyStop } ?? false
+            if !isWired {
+                refuse(
+                    "bess_units",
+                    "unit \(unit.id): no input emergency_stop (mode production asks for one at every unit)")
+            }
+        }
+    }
+
+    private func shown(_ value: Double) -> String { ConfigText.shown((value * 1_000).rounded() / 1_000) }
+}
+
+extension SiteConfig {
+    /// Devices elsewhere that a simulation would drive: a file of the simulator that has met a real network.
+    /// What only reads or simulates such a file may have it; a daemon does not start with it.
+    public var foreignHosts: [String] {
+        guard mode == .simulation else { return [] }
+        var hosts: [String] = []
+        func add(_ modbus: ModbusConfig?) {
+            if case .tcp(let host, _)? = modbus?.endpoint { hosts.append(host) }
+        }
+        add(gridMeter?.modbus)
+        for unit in units {
+            add(unit.inverter)
+            add(unit.ioModule?.modbus)
+            switch unit.battery.transport {
+            case .cannelloni(let host, _): hosts.append(host)
+            case .cannelloniListen, .socketCAN, .slcan: break
+            }
+        }
+        return hosts.filter { $0 != "localhost" && !$0.hasPrefix("127.") }
+    }
+}

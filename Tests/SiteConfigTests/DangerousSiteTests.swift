@@ -1,0 +1,127 @@
+import SiteConfig
+import Testing
+
+/// What a site may not be, though every value is in its range: one row each, on the text of a whole site.
+@Suite struct DangerousSiteTests {
+    /// A production site with everything that it needs.
+    static let good = """
+        mode: production
+        site: {import_limit_kw: 100, export_limit_kw: 100, site_load_max_kw: 20}
+        grid_integration:
+          frequency_stale_ms: 500
+          supervision: {preset: vde4105, nominal_voltage_v: 231}
+        grid_meter: {modbus: {host: 10.0.0.1}, poll_ms: 100}
+        bess_units:
+          - id: A
+            campus_id: C
+            capacity_kwh: 250
+            max_power_kw: 100
+            min_soc_percent: 10
+            max_soc_percent: 90
+            bms: {transport: "socketcan:can0", period_ms: 200, frozen_samples: 120}
+            modbus: {host: 10.0.0.2}
+            contactor_open_ms: 80
+            contactors: {drive: own, precharge_current_max_a: 10, discharged_v: 60, zero_current_a: 2, precharge_pause_ms: 30000, open_under_load_after_ms: 3000}
+            io_module:
+              modbus: {host: 10.0.0.3}
+              poll_ms: 50
+              timeout_ms: 100
+              watchdog_ms: 12000
+              inputs:
+                - {number: 1, name: emergency_stop}
+                - {number: 2, name: smoke}
+                - {number: 7, name: main_contactor}
+              coils:
+                - {number: 1, drives: main_contactor}
+                - {number: 2, drives: precharge_contactor}
+        interlocks: {chemistry: lfp, rows: []}
+        paths: {state_directory: /var/lib/ballast}
+
+        """
+
+    @Test func `the site that the rows change is good`() { #expect(Outcome(Self.good).errors == []) }
+
+    struct Row: Sendable {
+        var old: String
+        var new: String
+        var said: String
+        /// What a named person may answer for.
+        var risk: Risk?
+        init(_ old: String, _ new: String, _ said: String, _ risk: Risk? = nil) {
+            (self.old, self.new, self.said, self.risk) = (old, new, said, risk)
+        }
+    }
+
+    private static func off(_ row: String) -> (String, String) {
+        ("rows: []", "rows: [{id: \(row), enabled: false}]")
+    }
+
+    // swift-format-ignore
+    static let rows: [Row] = [
+        Row("capacity_kwh: 250", "capacity_kwh: 2", "are 50 C"),
+        Row("capacity_kwh: 250", "capacity_kwh: 50000", "is capacity_kwh in Wh?"),
+        Row("min_soc_percent: 10\n    max_soc_percent: 90", "min_soc_percent: 0.1\n    max_soc_percent: 0.9", "are percent, not shares"),
+        Row("min_soc_percent: 10", "min_soc_percent: 0.1", "are percent, not shares"),
+        Row("frozen_samples: 120", "frozen_samples: 0", "frozen_samples: 0 takes a battery"),
+        Row("zero_current_a: 2,", "zero_current_a: 100,", "zero_current_a 100"),
+        Row("precharge_pause_ms: 30000", "precharge_pause_ms: 0", "the resistor never cools"),
+        Row("open_under_load_after_ms: 3000", "open_under_load_after_ms: 100", "open_under_load_after_ms 100"),
+        Row("frequency_stale_ms: 500", "frequency_stale_ms: 10000", "frequency_stale_ms 10000"),
+        Row("nominal_voltage_v: 231", "nominal_voltage_v: 300", "no grid has that voltage"),
+        Row("poll_ms: 100}", "poll_ms: 60000}", "poll_ms 60000 with supervision", .slowMeter),
+        Row("import_limit_kw: 100, export_limit_kw: 100", "import_limit_kw: 5, export_limit_kw: 5", "more than ten times"),
+        Row(", site_load_max_kw: 20", "", "site_load_max_kw is left out", .siteLoad),
+        Row("state_directory: /var/lib/ballast", "state_directory: /tmp/ballast", "does not outlive a restart"),
+        Row("state_directory: /var/lib/ballast", "state_directory: state", "is relative"),
+        Row("- {number: 1, name: emergency_stop}\n        ", "", "no input emergency_stop"),
+        Row(off("thermal_runaway").0, off("thermal_runaway").1, "row thermal_runaway is off"),
+        Row(off("insulation").0, off("insulation").1, "row insulation is off"),
+        Row(off("inverter_fault").0, off("inverter_fault").1, "row inverter_fault is off"),
+        Row(off("pack_overvoltage").0, off("pack_overvoltage").1, "row pack_overvoltage is off"),
+        Row(off("cell_spread").0, off("cell_spread").1, "row cell_spread is off", .cellSpread),
+        Row(off("smoke").0, off("smoke").1, "row smoke is "),
+        Row("rows: []", "rows: [{id: thermal_runaway, reset: operator}]", "thermal_runaway"),
+        Row("rows: []", "rows: [{id: cell_overvoltage, derate_v: [3.7, 3.78], trip_v: 3.8, warn_v: 3.6}]", "trips at 3.8 V", .cellOvervoltage),
+    ]
+
+    @Test(arguments: rows) func `a dangerous site is refused, and says what is dangerous`(row: Row) {
+        #expect(Self.good.contains(row.old), "\(row.old)")
+        let text = Self.good.replacing(row.old, with: row.new)
+        let errors = Outcome(text).errors
+        #expect(errors.contains { $0.contains(row.said) }, "\(row.new): \(errors)")
+        for risk in Risk.allCases {
+            let word = "accept: {\(risk.rawValue): {by: Jane Doe, reason: agreed with the maker}}\n"
+            let accepted = Outcome(text + word)
+            #expect(
+                (accepted.site != nil) == (row.risk == risk), "\(row.new) with \(risk): \(accepted.errors)")
+            if row.risk == risk {
+                #expect(
+                    accepted.site?.accepted == [
+                        AcceptedRisk(risk, by: "Jane Doe", reason: "agreed with the maker")
+                    ])
+            }
+        }
+    }
+
+    // swift-format-ignore
+    static let words: [(text: String, said: String)] = [
+        ("accept: {everything: {by: Jane Doe, reason: tired of it}}", "unknown key"),
+        ("accept: {site_load: {reason: nobody says so}}", "by: is missing"),
+        ("accept: {site_load: {by: Jane Doe}}", "reason: is missing"),
+        ("accept: {site_load: {by: J, reason: too short a name}}", "is not allowed"),
+    ]
+
+    @Test(arguments: words) func `a word needs a name, a reason and a risk that there is`(
+        row: (text: String, said: String)
+    ) {
+        let errors = Outcome(Self.good + row.text + "\n").errors
+        #expect(errors.contains { $0.contains(row.said) }, "\(errors)")
+    }
+
+    @Test func `a simulation that would drive another machine is found`() {
+        #expect(Outcome(SeedSample.layer1).site?.foreignHosts == ["192.168.1.100"])
+        let local = SeedSample.layer1.replacing("192.168.1.100", with: "127.0.0.1")
+        #expect(Outcome(local).site?.foreignHosts == [])
+        #expect(Outcome(Self.good).site?.foreignHosts == [], "production drives what it names")
+    }
+}
