@@ -25,6 +25,8 @@ public struct BMSVoice: Sendable {
     private var held: (unit: SimulatedUnit, noise: Amperes)?
     private var late: [(due: MonotonicTime, frame: CANFrame)] = []
     private var wasBusOff = false
+    /// Frames are on their way that say what was true some time ago.
+    public var hasFramesToCome: Bool { !late.isEmpty }
     private var periods = 0
     private var floodDue: MonotonicTime?
     private var isFlooding = false

@@ -95,7 +95,7 @@ final class BMSWire {
             let allowed = role.voice.said?.allowed
         else { return }
         // What comes late says what was true some time ago.
-        let known = snapshot.has(.bmsJitter) ? nil : allowed
+        let known = snapshot.has(.bmsJitter) || role.voice.hasFramesToCome ? nil : allowed
         role.plant.with { [unit = role.unit] in $0.batteryWords[unit] = (now, known) }
     }
 

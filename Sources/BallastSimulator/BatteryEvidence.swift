@@ -14,6 +14,16 @@ extension BatterySample {
         let discharge = most(self[.dischargeCurrentLimit], permissions.contains(.discharge))
         return -charge...discharge
     }
+
+    /// The same in amperes.
+    public var allowedCurrent: ClosedRange<Double> {
+        func most(_ limit: Double?, _ isAllowed: Bool) -> Double {
+            alarms.isEmpty && isAllowed ? max(0, limit ?? 0) : 0
+        }
+        let charge = most(self[.chargeCurrentLimit], permissions.contains(.charge))
+        let discharge = most(self[.dischargeCurrentLimit], permissions.contains(.discharge))
+        return -charge...discharge
+    }
 }
 
 extension SimulatedUnit {

@@ -21,6 +21,10 @@ struct InverterRegisters {
     var isZero = false
     /// A model that nobody knows lies before all others of the device.
     var isShifted = false
+    /// It tells neither frequency nor voltage of the grid.
+    var isGridBlind = false
+    /// Of the grid at its terminals, as a share of nominal.
+    var voltage = Fraction(1)
 
     static let lineVoltage = 400.0
     static let vendorModel: UInt16 = 64_704
@@ -91,12 +95,18 @@ struct InverterRegisters {
         let inverter = unit.inverter
         for offset in 2...5 { model.set(offset, unsigned: amperes(inverter.activePower), exponent: -1) }
         model.set(6, scale: -1)
-        for offset in 7...9 { model.set(offset, unsigned: Self.lineVoltage, exponent: -1) }
-        for offset in 10...12 { model.set(offset, unsigned: MeterRegisters.phaseVoltage, exponent: -1) }
+        if !isGridBlind {
+            for offset in 7...9 {
+                model.set(offset, unsigned: Self.lineVoltage * voltage.value, exponent: -1)
+            }
+            for offset in 10...12 {
+                model.set(offset, unsigned: MeterRegisters.phaseVoltage * voltage.value, exponent: -1)
+            }
+            model.set(16, unsigned: frequency.value, exponent: -3)
+        }
         model.set(13, scale: -1)
         model.set(14, signed: inverter.activePower.value, exponent: powerScale)
         model.set(15, scale: powerScale)
-        model.set(16, unsigned: frequency.value, exponent: -3)
         model.set(17, scale: -3)
         model.set(18, signed: apparent(inverter), exponent: powerScale)
         model.set(19, scale: powerScale)
@@ -174,9 +184,11 @@ struct InverterRegisters {
         model.set(12, signed: reactive(inverter).value, exponent: powerScale)
         model.set(13, signed: factor(inverter), exponent: -2)
         model.set(14, signed: amperes(inverter.activePower), exponent: -1)
-        model.set(15, unsigned: Self.lineVoltage, exponent: -1)
-        model.set(16, unsigned: MeterRegisters.phaseVoltage, exponent: -1)
-        model.set(17, unsigned32: frequency.value, exponent: -3)
+        if !isGridBlind {
+            model.set(15, unsigned: Self.lineVoltage * voltage.value, exponent: -1)
+            model.set(16, unsigned: MeterRegisters.phaseVoltage * voltage.value, exponent: -1)
+            model.set(17, unsigned32: frequency.value, exponent: -3)
+        }
         model.set(19, unsigned64: inverter.energyInjected.value)
         model.set(23, unsigned64: inverter.energyAbsorbed.value)
         model.set(36, signed: 30)

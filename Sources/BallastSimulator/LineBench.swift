@@ -149,23 +149,23 @@ final class LineRig {
             server.addBlock(unit: UInt8(unit), start: 40_000, registers: Self.device(UInt8(unit)))
         }
         self.server = Handover(server)
-        var line = ModbusLinkOwner.Settings(
+        var line = ModbusConversation.Settings(
             address: address, timeout: settings.timeout, period: settings.period, epoch: .now())
         line.options = ModbusLineOptions()
-        let owner = try ModbusLinkOwner(line, wake: wake, stop: stop)
-        status = owner.status
+        let talk = ModbusConversation(line)
+        status = talk.status
         let inverters = (0..<settings.devices).map { _ in Inverter() }
         writers = FixedList(capacity: settings.devices)
         readers = FixedList(capacity: settings.devices)
         for (index, inverter) in inverters.enumerated() {
-            owner.addInverter(
+            talk.addInverter(
                 ModbusDeviceSettings(unitID: UInt8(index + 1), poll: settings.poll), reversion: .seconds(60),
                 setpoints: inverter.actuations.reader(), images: inverter.images.writer())
             writers.append(inverter.actuations.writer())
             readers.append(inverter.images.reader())
         }
         self.inverters = inverters
-        self.owner = Handover(owner)
+        owner = Handover(try ModbusLinkOwner(talk, wake: wake, stop: stop))
     }
 
     /// 1, 701, 702 and 704 with steps of 10 W, rated 50 kW.

@@ -86,9 +86,11 @@ public struct SimulatedModbusDevice: Sendable {
             registers.isBlind = unit.has(.inverterNotAvailable)
             registers.isZero = unit.has(.inverterZeros)
             registers.isShifted = unit.has(.inverterMapShift)
+            registers.isGridBlind = unit.has(.inverterGridBlind)
+            registers.voltage = site.terminals.voltage
             let behaviour = Self.behaviour(unit)
             if unit.has(.inverterStuck), let shown { return (.registers(shown), behaviour) }
-            let image = registers.image(unit, frequency: site.frequency)
+            let image = registers.image(unit, frequency: site.terminals.frequency)
             shown = image
             return (.registers(image), behaviour)
         case .meter:

@@ -37,7 +37,8 @@ public struct SimulationFiles: Sendable {
         site sitePath: String, _ scenario: Scenario, at path: String
     ) throws(LoadError) -> Self {
         do {
-            let site = try SiteConfig.load(path: sitePath)
+            var site = try SiteConfig.load(path: sitePath)
+            if let time = scenario.enterService { site.control.enterService = time }
             var profile = FrequencyProfile(constant: site.gridIntegration.nominalFrequency)
             if let name = scenario.profile { profile = try load(profile: Self.path(name, besides: path)) }
             let plant = try SimulatedSite(site: site, scenario: scenario, profile: profile)

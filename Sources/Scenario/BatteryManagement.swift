@@ -27,6 +27,9 @@ public struct BatteryManagement: Sendable {
     var forcedChargeVoltage: Volts?
     /// A fault holds the battery's own contactors open; it says nothing of it.
     var keepsContactorsOpen = false
+    /// Whether somebody lets its contactors be closed, by a wire or by a message; `nil` = it asks nobody.
+    /// Withdrawn, they open at once, whatever flows.
+    public var isPermitted: Bool?
 
     public init() {}
 
@@ -38,7 +41,8 @@ public struct BatteryManagement: Sendable {
         if voltages.min < Self.cellVoltageLow { latch(.cellVoltageLow) }
         if temperatures.max > Self.cellTemperatureHigh { latch(.cellTemperatureHigh) }
         if isSystemErrorForced { latch(.systemError) }
-        battery.isContactorClosed = protections.isEmpty && !keepsContactorsOpen
+        battery.isContactorClosed =
+            protections.isEmpty && !keepsContactorsOpen && isPermitted ?? true
     }
 
     private mutating func latch(_ protection: BatteryProtection) {

@@ -38,10 +38,26 @@ public struct CellExtremes<Value: Quantity>: Sendable, Equatable {
 /// thermal mass that is warmed by its losses and cooled towards ambient. No hysteresis, no diffusion.
 public struct BatteryModel: Sendable {
     struct Cell {
-        var stateOfCharge: Double
+        private(set) var stateOfCharge: Double
         var temperature: Double
         let capacityAh: Double
         let resistanceOhm: Double
+        /// Of its state of charge; kept, since everything asks for it.
+        private(set) var openVolts: Double
+
+        init(stateOfCharge: Double, temperature: Double, capacityAh: Double, resistanceOhm: Double) {
+            self.stateOfCharge = stateOfCharge
+            self.temperature = temperature
+            self.capacityAh = capacityAh
+            self.resistanceOhm = resistanceOhm
+            openVolts = OpenCircuitVoltage.lfp(at: stateOfCharge)
+        }
+
+        mutating func discharge(_ share: Double) {
+            guard share != 0 else { return }
+            stateOfCharge -= share
+            openVolts = OpenCircuitVoltage.lfp(at: stateOfCharge)
+        }
     }
 
     static let nominalCellVoltage = 3.2
@@ -87,6 +103,7 @@ public struct BatteryModel: Sendable {
                     resistanceOhm: resistance))
         }
         self.cells = cells
+        resistance = Ohms(cells.reduce(0) { $0 + $1.resistanceOhm })
     }
 
     public var cellCapacity: AmpereHours {
@@ -99,10 +116,8 @@ public struct BatteryModel: Sendable {
     }
 
     /// Sum over all cells, Ω.
-    public var resistance: Ohms { Ohms(cells.reduce(0) { $0 + $1.resistanceOhm }) }
-    public var openCircuitVoltage: Volts {
-        Volts(cells.reduce(0) { $0 + OpenCircuitVoltage.lfp(at: $1.stateOfCharge) })
-    }
+    public let resistance: Ohms
+    public var openCircuitVoltage: Volts { Volts(cells.reduce(0) { $0 + $1.openVolts }) }
 
     /// Lets `power` flow at the terminals for `step`; positive = discharge. More than the string can give
     /// (its maximum-power point) is cut to that.
@@ -116,7 +131,7 @@ public struct BatteryModel: Sendable {
         for index in cells.indices {
             let heat = amperes * amperes * cells[index].resistanceOhm * seconds
             lost += heat
-            cells[index].stateOfCharge -= amperes * seconds / (3_600 * cells[index].capacityAh)
+            cells[index].discharge(amperes * seconds / (3_600 * cells[index].capacityAh))
             cells[index].temperature +=
                 heat / heatCapacity
                 - (cells[index].temperature - specification.ambient.value) * cooling
@@ -141,7 +156,7 @@ public struct BatteryModel: Sendable {
     func voltage(ofCell index: Int) -> Double {
         if let forcedVoltage, forcedVoltage.cell == index { return forcedVoltage.voltage.value }
         let cell = cells[index]
-        return OpenCircuitVoltage.lfp(at: cell.stateOfCharge) - current.value * cell.resistanceOhm
+        return cell.openVolts - current.value * cell.resistanceOhm
     }
 
     /// At the terminals of each cell.
@@ -154,6 +169,23 @@ public struct BatteryModel: Sendable {
     }
 
     public var packVoltage: Volts { Volts(cells.indices.reduce(0) { $0 + voltage(ofCell: $1) }) }
+
+    /// Turned into heat in the cells now.
+    var heat: Watts { Watts(current.value * current.value * resistance.value) }
+
+    /// Voltages (V) and temperatures (°C) of the cells as they are, whatever sensors say.
+    var physicalCells: (voltages: ClosedRange<Double>, temperatures: ClosedRange<Double>) {
+        var voltages = (Double.infinity, -Double.infinity)
+        var temperatures = voltages
+        for cell in cells {
+            let voltage = cell.openVolts - current.value * cell.resistanceOhm
+            voltages = (Swift.min(voltages.0, voltage), Swift.max(voltages.1, voltage))
+            temperatures = (
+                Swift.min(temperatures.0, cell.temperature), Swift.max(temperatures.1, cell.temperature)
+            )
+        }
+        return (voltages.0...voltages.1, temperatures.0...temperatures.1)
+    }
 
     /// Mean over all cells.
     public var stateOfCharge: Fraction {

@@ -3,7 +3,8 @@ import SiteConfig
 
 extension Expectation {
     private static let subjects = [
-        "mode", "power_kw", "setpoint_kw", "current_a", "soc_percent", "trip", "first_out", "warning", "hold",
+        "mode", "power_kw", "setpoint_kw", "current_a", "parted_a", "soc_percent", "trip", "first_out",
+        "warning", "hold",
         "limited_by", "contactors", "inverter", "event", "no_event", "frequency_source", "frequency_hz",
         "grid", "daemon", "stopped",
     ]
@@ -78,6 +79,7 @@ extension Expectation {
         case "power_kw": return .power(try range(key, &keys, "tolerance_kw", 1))
         case "setpoint_kw": return .setpoint(try range(key, &keys, "tolerance_kw", 1))
         case "current_a": return .current(try range(key, &keys, "tolerance_a", 3))
+        case "parted_a": return .parted(try range(key, &keys, "tolerance_a", 3))
         case "soc_percent": return .charge(try range(key, &keys, "tolerance_percent", 1))
         case "frequency_hz": return .frequency(try range(key, &keys, "tolerance_hz", 0.01))
         case "trip": return .trip(try keys.requiredText(key))
@@ -91,7 +93,8 @@ extension Expectation {
         case "event": return .event(try keys.requiredText(key), cause: try keys.text("cause"))
         case "no_event": return .noEvent(try keys.requiredText(key), cause: try keys.text("cause"))
         case "frequency_source": return .frequencySource(try keys.requiredText(key))
-        case "grid": return .grid(try words(key, &keys, of: ["out", "waiting", "ramping", "in_service"]))
+        case "grid":
+            return .grid(try words(key, &keys, of: ["out", "waiting", "ramping", "in_service", "blind"]))
         case "daemon":
             return .daemon(isRunning: try words(key, &keys, of: ["running", "dead"])[0] == "running")
         // "stopped": the only one left.
@@ -144,7 +147,8 @@ extension Expectation.Subject {
     var isAbsence: Bool {
         switch self {
         case .noEvent: true
-        case .mode, .power, .setpoint, .current, .charge, .trip, .firstOut, .warning, .hold, .limitedBy,
+        case .mode, .power, .setpoint, .current, .parted, .charge, .trip, .firstOut, .warning, .hold,
+            .limitedBy,
             .contactors, .inverter, .event, .frequencySource, .frequency, .grid, .daemon, .stopped:
             false
         }
@@ -153,7 +157,8 @@ extension Expectation.Subject {
     var isOfSite: Bool {
         switch self {
         case .frequencySource, .frequency, .grid, .daemon, .stopped: true
-        case .mode, .power, .setpoint, .current, .charge, .trip, .firstOut, .warning, .hold, .limitedBy,
+        case .mode, .power, .setpoint, .current, .parted, .charge, .trip, .firstOut, .warning, .hold,
+            .limitedBy,
             .contactors, .inverter, .event, .noEvent:
             false
         }

@@ -38,6 +38,7 @@ extension Expectation.Subject {
         case .power(let kilowatts): range("power", kilowatts, "kW")
         case .setpoint(let kilowatts): range("setpoint", kilowatts, "kW")
         case .current(let amperes): range("current", amperes, "A")
+        case .parted(let amperes): range("parted current", amperes, "A")
         case .charge(let percent): range("charge", percent, "%")
         case .trip(let name): "trip \(name)"
         case .firstOut(let name): "first out \(name)"

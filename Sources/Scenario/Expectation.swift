@@ -15,6 +15,8 @@ public struct Expectation: Sendable, Equatable {
         case setpoint(ClosedRange<Double>)
         /// The magnitude of the battery's own current, A.
         case current(ClosedRange<Double>)
+        /// The largest current that contacts which we command have parted so far, A.
+        case parted(ClosedRange<Double>)
         /// %
         case charge(ClosedRange<Double>)
         /// A latched trip: its interlock, `any` or `none`.
@@ -38,7 +40,7 @@ public struct Expectation: Sendable, Equatable {
         case frequencySource(String)
         /// As the controller sees it, Hz.
         case frequency(ClosedRange<Double>)
-        /// The grid's state as the controller judges it: out, waiting, ramping, in_service.
+        /// The grid's state as the controller judges it: out, waiting, ramping, in_service, blind.
         case grid([String])
         case daemon(isRunning: Bool)
         /// An operator has stopped the site.

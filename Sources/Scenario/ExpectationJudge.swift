@@ -48,7 +48,8 @@ extension Expectation {
             }
             return verdict(
                 .failed("it came: \(found.text.isEmpty ? found.name : found.text)"), found.time - from)
-        case .mode, .power, .setpoint, .current, .charge, .trip, .firstOut, .warning, .hold, .limitedBy,
+        case .mode, .power, .setpoint, .current, .parted, .charge, .trip, .firstOut, .warning, .hold,
+            .limitedBy,
             .contactors, .inverter, .frequencySource, .frequency, .grid, .daemon, .stopped:
             return state(history, allowance)
         }
@@ -132,7 +133,8 @@ extension Expectation {
         case .grid(let names): return sample.grid.map(names.contains) ?? false
         case .daemon(let isRunning): return sample.isDaemonRunning == isRunning
         case .stopped(let isStopped): return sample.isStopped == isStopped
-        case .mode, .power, .setpoint, .current, .charge, .trip, .firstOut, .warning, .hold, .limitedBy,
+        case .mode, .power, .setpoint, .current, .parted, .charge, .trip, .firstOut, .warning, .hold,
+            .limitedBy,
             .contactors, .inverter, .event, .noEvent:
             if let unit { return history.index(of: unit).map { isTrue(sample.units[$0]) } ?? false }
             return sample.units.allSatisfy(isTrue)
@@ -152,6 +154,7 @@ extension Expectation {
         case .power(let range): range.contains(unit.delivered.kilowatts)
         case .setpoint(let range): range.contains(unit.setpoint.kilowatts)
         case .current(let range): range.contains(unit.current.magnitude.value)
+        case .parted(let range): range.contains(unit.parted.value)
         case .charge(let range): range.contains(unit.stateOfCharge.percent)
         case .trip(let name): holds(name, unit.trips)
         case .firstOut(let name): unit.firstOut == name
@@ -175,6 +178,7 @@ extension Expectation {
             case .power: "\(Figure.text(unit.delivered.kilowatts)) kW"
             case .setpoint: "\(Figure.text(unit.setpoint.kilowatts)) kW"
             case .current: "\(Figure.text(unit.current.value)) A"
+            case .parted: "\(Figure.text(unit.parted.value)) A"
             case .charge: "\(Figure.text(unit.stateOfCharge.percent)) %"
             case .trip: list(unit.trips)
             case .firstOut: unit.firstOut ?? "none"
@@ -192,7 +196,8 @@ extension Expectation {
         case .grid: return sample.grid ?? "nobody says"
         case .daemon: return sample.isDaemonRunning ? "running" : "dead"
         case .stopped: return sample.isStopped.map { "\($0)" } ?? "nobody says"
-        case .mode, .power, .setpoint, .current, .charge, .trip, .firstOut, .warning, .hold, .limitedBy,
+        case .mode, .power, .setpoint, .current, .parted, .charge, .trip, .firstOut, .warning, .hold,
+            .limitedBy,
             .contactors, .inverter, .event, .noEvent:
             return texts.joined(separator: ", ")
         }

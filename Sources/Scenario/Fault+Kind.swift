@@ -41,7 +41,7 @@ extension Fault.Kind {
         case .bmsChargeVoltage: "the BMS allows this charge voltage (voltage_v=1000)"
         case .bmsCharge: "the BMS tells another state of charge (percent=0)"
         case .bmsPackVoltage: "pack voltage is this share of its cells' sum (share_percent=80)"
-        case .bmsCurrentOffset: "the current sensor is off (offset_a=50)"
+        case .bmsCurrentOffset: "the current sensor is off (share_percent=100 offset_a=50)"
         case .bmsNotAvailable: "every byte of its frames is 0xFF"
         case .bmsSecondSender: "somebody else says in its name that all is well"
         case .bmsFlood: "frames of an unknown identifier fill the bus"
@@ -50,11 +50,13 @@ extension Fault.Kind {
         case .inverterNotAvailable: "measured values are 'not implemented'"
         case .inverterZeros: "measured values are all zero"
         case .inverterMapShift: "registers lie four further on"
+        case .inverterGridBlind: "frequency and AC voltage are 'not implemented'"
         case .meterFrozen: "the meter shows what it measured last"
         case .meterOutlier: "once a second the meter shows this frequency (shown_hz=0)"
         case .meterOffset: "the meter's frequency is off (offset_hz=0.3)"
         case .meterReversed: "the meter's power has the wrong sign"
         case .meterNotAvailable: "the meter's values are 'not a number'"
+        case .meterCoarse: "the meter's frequency comes in coarse steps (step_hz=0.1)"
         case .pmuOffset: "the PMUs' frequency is off (offset_hz=0.3)"
         case .gridLoss: "the grid is gone; the inverters end their power"
         }
@@ -64,7 +66,7 @@ extension Fault.Kind {
     public var concernsUnit: Bool {
         let ofSite: [Self] = [
             .meterSilence, .pmuSilence, .meterFrozen, .meterOutlier, .meterOffset, .meterReversed,
-            .meterNotAvailable, .pmuOffset, .gridLoss,
+            .meterNotAvailable, .meterCoarse, .pmuOffset, .gridLoss,
         ]
         return !ofSite.contains(self)
     }

@@ -90,7 +90,9 @@ extension Fault {
         case .bmsPackVoltage:
             return .bmsPackVoltage(.percent(try given.number("share_percent", 0...200, default: 80)))
         case .bmsCurrentOffset:
-            return .bmsCurrentOffset(Amperes(try given.number("offset_a", -1_000...1_000, default: 50)))
+            let share = Fraction.percent(try given.number("share_percent", 0...200, default: 100))
+            return .bmsCurrentOffset(
+                Amperes(try given.number("offset_a", -1_000...1_000, default: 50)), share: share)
         case _: return nil
         }
     }
@@ -108,6 +110,7 @@ extension Fault {
         case .meterOutlier:
             return .meterOutlier(Hertz(try given.number("shown_hz", 0...100, default: 0)))
         case .meterOffset: return .meterOffset(Hertz(try given.number("offset_hz", -5...5, default: 0.3)))
+        case .meterCoarse: return .meterCoarse(Hertz(try given.number("step_hz", 0.001...1, default: 0.1)))
         case .pmuOffset: return .pmuOffset(Hertz(try given.number("offset_hz", -5...5, default: 0.3)))
         // The only one left with a parameter is `wireBreak`.
         case _: return .wireBreak(try given.input())
@@ -121,7 +124,8 @@ extension Fault {
             .bmsLimitsFlap, .bmsNotAvailable, .bmsSecondSender, .bmsFlood, .inverterFault, .inverterSilence,
             .inverterHalfAnswers, .inverterWrongUnit, .inverterScale, .inverterStuck, .inverterDisobeys,
             .inverterReboot, .inverterKeepsPower, .inverterReversed, .inverterNotAvailable, .inverterZeros,
-            .inverterMapShift, .meterSilence, .meterFrozen, .meterReversed, .meterNotAvailable, .pmuSilence,
+            .inverterMapShift, .inverterGridBlind, .meterSilence, .meterFrozen, .meterReversed,
+            .meterNotAvailable, .pmuSilence,
             .gridLoss, .emergencyStop, .smoke, .gas, .door, .contactorWeld, .contactorRefuses, .ioSilence,
         ]
         return faults.first { $0.kind == kind }

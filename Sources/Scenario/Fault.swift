@@ -80,7 +80,7 @@ public enum Fault: Sendable, Equatable {
     /// The BMS's pack voltage is this share of the sum of its cells.
     case bmsPackVoltage(Fraction)
     /// The BMS's current sensor shows so much too much.
-    case bmsCurrentOffset(Amperes)
+    case bmsCurrentOffset(Amperes, share: Fraction)
     /// Every byte of the BMS's frames is 0xFF, as for values that it does not have.
     case bmsNotAvailable
     /// Somebody else sends in the battery's name, and says that all is well and full power allowed.
@@ -95,6 +95,8 @@ public enum Fault: Sendable, Equatable {
     case inverterNotAvailable
     /// The inverter's measured values are all zero, its scales too.
     case inverterZeros
+    /// The inverter tells neither frequency nor voltage of the grid.
+    case inverterGridBlind
     /// The inverter's registers lie elsewhere, as after a change of its firmware.
     case inverterMapShift
     /// The grid meter answers with what it measured last.
@@ -107,6 +109,8 @@ public enum Fault: Sendable, Equatable {
     case meterReversed
     /// The grid meter's values are 'not a number'.
     case meterNotAvailable
+    /// The grid meter's frequency comes in steps of this.
+    case meterCoarse(Hertz)
     /// The PMUs' frequency is off by this.
     case pmuOffset(Hertz)
     /// The grid is gone: no voltage, and the inverters' own protection ends their power.
@@ -160,11 +164,13 @@ public enum Fault: Sendable, Equatable {
         case inverterNotAvailable = "inverter_not_available"
         case inverterZeros = "inverter_zeros"
         case inverterMapShift = "inverter_map_shift"
+        case inverterGridBlind = "inverter_grid_blind"
         case meterFrozen = "meter_frozen"
         case meterOutlier = "meter_outlier"
         case meterOffset = "meter_offset"
         case meterReversed = "meter_reversed"
         case meterNotAvailable = "meter_not_available"
+        case meterCoarse = "meter_coarse"
         case pmuOffset = "pmu_offset"
         case gridLoss = "grid_loss"
     }
@@ -219,11 +225,13 @@ public enum Fault: Sendable, Equatable {
         case .inverterNotAvailable: .inverterNotAvailable
         case .inverterZeros: .inverterZeros
         case .inverterMapShift: .inverterMapShift
+        case .inverterGridBlind: .inverterGridBlind
         case .meterFrozen: .meterFrozen
         case .meterOutlier: .meterOutlier
         case .meterOffset: .meterOffset
         case .meterReversed: .meterReversed
         case .meterNotAvailable: .meterNotAvailable
+        case .meterCoarse: .meterCoarse
         case .pmuOffset: .pmuOffset
         case .gridLoss: .gridLoss
         }

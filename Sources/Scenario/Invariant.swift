@@ -3,6 +3,10 @@ import Quantities
 /// What must hold in every run, whatever the scenario is about. I1–I7, I10 and I11 are numbered as in the
 /// list of the oracle's invariants; I8 and I9 concern signed commands, which there are none of yet. L1 and L2
 /// are the safety rules of a latched trip.
+///
+/// What ends in a letter is judged on what the plant itself knows (`UnitTruth`), as I12 and the following
+/// are: nothing there comes from the controller but what it says, and no fault silences it. Where physics
+/// gives a fault time before it must hold, that time stands in `times`.
 public enum Invariant: String, Sendable, Equatable, CaseIterable {
     case setpointWithinLimits = "I1"
     case noPowerOnStaleEvidence = "I2"
@@ -15,6 +19,28 @@ public enum Invariant: String, Sendable, Equatable, CaseIterable {
     case nothingBlocks = "I11"
     case tripStaysUntilReset = "L1"
     case trippedUnitIsAtZero = "L2"
+    case currentWithinLimits = "I1a"
+    case powerFollowsOrIsTold = "I4a"
+    case outOfServiceIsZero = "L2a"
+    case latchesOutliveRuns = "I12"
+    case noContactPartsLoad = "I13"
+    case siteLimits = "I14"
+    case gridWindow = "I15"
+    case staysWhereItIsPut = "I16"
+    case toldIsTrue = "I17"
+    case standsAlone = "I18"
+    case dangerLatches = "I19"
+    case comesBackOnTheRamp = "I20"
+    case doesNotHunt = "I21"
+    case hiccupIsNoLoss = "I22"
+
+    /// Those that fail where a known defect is not yet mended. They are judged and shown, and fail a run only
+    /// where it is judged strictly.
+    public static let open: Set<Invariant> = [
+        .currentWithinLimits, .powerFollowsOrIsTold, .outOfServiceIsZero, .latchesOutliveRuns,
+        .noContactPartsLoad, .siteLimits, .gridWindow, .staysWhereItIsPut, .toldIsTrue, .standsAlone,
+        .dangerLatches, .comesBackOnTheRamp, .hiccupIsNoLoss,
+    ]
 
     public var title: String {
         switch self {
@@ -29,6 +55,20 @@ public enum Invariant: String, Sendable, Equatable, CaseIterable {
         case .nothingBlocks: "no call of a real-time thread blocks"
         case .tripStaysUntilReset: "a trip ends by a reset alone; a restart is none"
         case .trippedUnitIsAtZero: "a tripped unit gives no power"
+        case .currentWithinLimits: "the battery's current is inside what it allows"
+        case .powerFollowsOrIsTold: "power that does not follow is told"
+        case .outOfServiceIsZero: "a unit out of service gives no power, or it is told"
+        case .latchesOutliveRuns: "trips and holds outlive any end of the program"
+        case .noContactPartsLoad: "no contact parts load but in a declared emergency"
+        case .siteLimits: "import and export are inside their limits"
+        case .gridWindow: "outside the grid code's window power is zero"
+        case .staysWhereItIsPut: "what may not move does not, until its person, a word or its time"
+        case .toldIsTrue: "what is told is true in the plant"
+        case .dangerLatches: "a danger that comes and goes latches as one that stays"
+        case .comesBackOnTheRamp: "a unit that comes back takes its power on the ramp"
+        case .doesNotHunt: "frequency response does not hunt with the grid"
+        case .hiccupIsNoLoss: "a hiccup of a device that is well costs no service"
+        case .standsAlone: "without anybody remote nothing changes"
         }
     }
 
@@ -46,18 +86,32 @@ public enum Invariant: String, Sendable, Equatable, CaseIterable {
         case .nothingBlocks: history.judgeBlocking()
         case .tripStaysUntilReset: history.judgeLatches()
         case .trippedUnitIsAtZero: history.judgeTripped()
+        case .currentWithinLimits: history.judgeCurrent()
+        case .powerFollowsOrIsTold: history.judgeFollowing()
+        case .outOfServiceIsZero: history.judgeOutOfService()
+        case .latchesOutliveRuns: history.judgeRestarts()
+        case .noContactPartsLoad: history.judgePartings()
+        case .siteLimits: history.judgeSiteLimits()
+        case .gridWindow: history.judgeGridWindow()
+        case .staysWhereItIsPut: history.judgeStanding()
+        case .toldIsTrue: history.judgeWords()
+        case .dangerLatches: history.judgeDangers()
+        case .comesBackOnTheRamp: history.judgeReturns()
+        case .doesNotHunt: history.judgeHunting()
+        case .hiccupIsNoLoss: history.judgeHiccups()
+        case .standsAlone: .notJudged("nobody remote is there to be taken away in one run")
         }
     }
 }
 
 extension RunHistory {
-    private func failure(
+    func failure(
         _ unit: Int, _ time: Duration, _ text: String
     ) -> Judgement {
         .failed("\(units[unit].id) at \(Figure.text(time.seconds)) s: \(text)")
     }
 
-    private func kilowatts(_ power: Watts) -> String { Figure.text(power.kilowatts) + " kW" }
+    func kilowatts(_ power: Watts) -> String { Figure.text(power.kilowatts) + " kW" }
 
     /// The battery's own words, a little of rounding on the wire, and the time that a change needs to arrive:
     /// what is written was allowed at some instant of the last `reaction`.
@@ -169,7 +223,7 @@ extension RunHistory {
                 let isOff = seen.mainCoil == false
                 if wasOn && isOff && seen.current.magnitude > units[unit].currentFloor {
                     let waited = tripped.map { sample.time - $0 } ?? .zero
-                    if waited + reaction < allowance {
+                    if waited + reaction < allowance, !isDeclared(unit, sample.time) {
                         return failure(
                             unit, sample.time,
                             "its contactor is told to open at \(Figure.text(seen.current.value)) A")
@@ -305,6 +359,8 @@ extension RunHistory {
 public struct RunVerdict: Sendable, Equatable {
     public var expectations: [ExpectationVerdict]
     public var invariants: [(invariant: Invariant, judgement: Judgement)]
+    /// What `Invariant.open` names counts too.
+    public var isStrict = false
 
     public init(_ scenario: Scenario, _ history: RunHistory, allowance: Duration = .zero) {
         expectations = scenario.expectations.map { $0.judged(on: history, allowance: allowance) }
@@ -317,8 +373,16 @@ public struct RunVerdict: Sendable, Equatable {
     }
 
     public var isPassed: Bool {
-        !expectations.contains { $0.judgement.isFailed } && !invariants.contains { $0.judgement.isFailed }
+        !expectations.contains { $0.judgement.isFailed }
+            && !invariants.contains { $0.judgement.isFailed && counts($0.invariant) }
     }
+
+    /// What counts and fails.
+    public var failed: [Invariant] {
+        invariants.filter { $0.judgement.isFailed && counts($0.invariant) }.map(\.invariant)
+    }
+
+    func counts(_ invariant: Invariant) -> Bool { isStrict || !Invariant.open.contains(invariant) }
 
     /// The longest of the times that are time-to-safe; `nil` where none was measured.
     public var timeToSafe: Duration? {

@@ -118,6 +118,8 @@ public struct InverterModel: Sendable {
     public private(set) var reversionCount = 0
     /// At the AC terminals; positive = injected.
     public private(set) var activePower: Watts = .zero
+    /// What an inverter without a fault of its control would give by now, had it been told the same.
+    public private(set) var obedientPower: Watts = .zero
     public private(set) var state: State = .standby
     public private(set) var energyInjected: WattHours = .zero
     public private(set) var energyAbsorbed: WattHours = .zero
@@ -144,13 +146,17 @@ public struct InverterModel: Sendable {
     public var target: Watts {
         guard isPermitted, !isDown else { return .zero }
         if let stubbornPower { return stubbornPower }
+        return isReversed ? -obedientTarget : obedientTarget
+    }
+
+    private var obedientTarget: Watts {
+        guard isPermitted, !isDown else { return .zero }
         var cap = ratedPower
         for limit in [powerLimit, immediateLimit] where limit.isEnabled {
             cap = Swift.min(cap, ratedPower * limit.value.clamped(.zero, Fraction(1)))
         }
         let asked = setpoint.isEnabled ? setpoint.value : .zero
-        let power = rates.limit(asked, rating: ratedPower).clamped(-cap, cap)
-        return isReversed ? -power : power
+        return rates.limit(asked, rating: ratedPower).clamped(-cap, cap)
     }
 
     /// As after a restart.
@@ -182,19 +188,20 @@ public struct InverterModel: Sendable {
         _ = powerLimit.advance(by: step)
         _ = immediateLimit.advance(by: step)
         if isDown {
-            (state, activePower) = (.off, .zero)
+            (state, activePower, obedientPower) = (.off, .zero, .zero)
             return
         }
         if isGridLost {
-            (state, activePower) = (.standby, .zero)
+            (state, activePower, obedientPower) = (.standby, .zero, .zero)
             return
         }
         guard isBatteryConnected, !isFaultForced else {
             state = waitsForBattery && !isFaultForced && target == .zero ? .standby : .fault
-            activePower = .zero
+            (activePower, obedientPower) = (.zero, .zero)
             return
         }
         let most = rampRate * step
+        obedientPower += (obedientTarget - obedientPower).clamped(-most, most)
         activePower += (target - activePower).clamped(-most, most)
         let isAsked = isPermitted && (setpoint.isEnabled || rates.isEnabled)
         state = isAsked || activePower != .zero ? .running : .standby

@@ -3,7 +3,8 @@ import Quantities
 /// What a person asks of the site, in the words that follow `ballastctl`.
 ///
 /// `lease agc|aggregator KW --for TIME` stands for what comes from above over the network; `ballastctl` has
-/// no such word, and so only the virtual tier takes it.
+/// no such word, and so only the virtual tier takes it. So it is with `--by`, the account of the person who
+/// asks (1000 without it), for a run has one account.
 public struct OperatorCommand: Sendable, Equatable {
     public enum Wish: Sendable, Equatable {
         case reset(unit: String)
@@ -14,8 +15,10 @@ public struct OperatorCommand: Sendable, Equatable {
         case revoke(unit: String?)
         case maintenance(unit: String, for: Duration)
         case standby(unit: String, for: Duration)
-        /// Ends maintenance and standby.
-        case auto(unit: String)
+        /// `nil` = until somebody ends it.
+        case hold(unit: String, for: Duration?)
+        /// Ends what the person has locked, or what the account `of` has.
+        case auto(unit: String, of: UInt32?)
         case lease(Source, Watts, for: Duration)
     }
 
@@ -29,16 +32,23 @@ public struct OperatorCommand: Sendable, Equatable {
     public var wish: Wish
     /// Why a person asks for it; "scenario" where the file says nothing.
     public var reason: String
+    /// Who asks: `--by NAME`. The virtual tier tells people apart by it; real programs by their accounts.
+    public var person: String
     /// As they follow `ballastctl`, with the reason.
     public var arguments: [String]
 
     /// Whether only the virtual tier can carry it out.
-    public var isVirtualOnly: Bool { arguments.first == "lease" }
+    public var isVirtualOnly: Bool { arguments.first == "lease" || userID != Self.ordinaryUserID }
+    /// Who asks.
+    public let userID: UInt32
+    private static let ordinaryUserID: UInt32 = 1_000
 
     /// The unit that it names.
     public var unit: String? {
         switch wish {
-        case .reset(let unit), .maintenance(let unit, _), .standby(let unit, _), .auto(let unit): unit
+        case .reset(let unit), .maintenance(let unit, _), .standby(let unit, _), .hold(let unit, _),
+            .auto(let unit, _):
+            unit
         case .resume(let unit), .setpoint(_, let unit, _), .revoke(let unit): unit
         case .stop, .lease: nil
         }
@@ -48,7 +58,11 @@ public struct OperatorCommand: Sendable, Equatable {
     public init(_ line: String) throws(ParseError) {
         var words = Words(try Self.split(line))
         let reason = try words.option("--reason")
+        userID =
+            try words.option("--by").map { (text) throws(ParseError) in try Self.userID(text) }
+            ?? Self.ordinaryUserID
         self.reason = reason ?? "scenario"
+        person = try words.option("--by") ?? ""
         arguments = words.left + ["--reason", self.reason]
         let unit = try words.option("--unit")
         let time = try words.option("--for").map { (text) throws(ParseError) in try Self.duration(text) }
@@ -60,7 +74,8 @@ public struct OperatorCommand: Sendable, Equatable {
 
     private static let allowed =
         "reset UNIT, stop, resume [UNIT], setpoint KW [--unit UNIT] --for TIME, setpoint revoke [--unit UNIT],"
-        + " mode UNIT maintenance|standby --for TIME, mode UNIT auto, lease agc|aggregator KW --for TIME"
+        + " mode UNIT maintenance|standby|hold --for TIME, mode UNIT auto [--of ACCOUNT], lease agc|aggregator KW"
+        + " --for TIME; any of them --by ACCOUNT"
 
     private static func wish(
         _ words: inout Words, unit: String?, time: Duration?
@@ -79,11 +94,15 @@ public struct OperatorCommand: Sendable, Equatable {
             return .setpoint(try power(word), unit: unit, for: try needed())
         case "mode":
             let unit = try words.needed("a unit")
-            switch try words.needed("maintenance, standby or auto") {
+            switch try words.needed("maintenance, standby, hold or auto") {
             case "maintenance": return .maintenance(unit: unit, for: try needed())
             case "standby": return .standby(unit: unit, for: try needed())
-            case "auto": return .auto(unit: unit)
-            case let word: throw ParseError(description: "'\(word)' is none of maintenance, standby, auto")
+            case "hold": return .hold(unit: unit, for: time)
+            case "auto":
+                let person = try words.option("--of").map { (text) throws(ParseError) in try userID(text) }
+                return .auto(unit: unit, of: person)
+            case let word:
+                throw ParseError(description: "'\(word)' is none of maintenance, standby, hold, auto")
             }
         case "lease":
             let name = try words.needed("agc or aggregator")
@@ -93,6 +112,11 @@ public struct OperatorCommand: Sendable, Equatable {
             return .lease(source, try power(try words.needed("a power in kW")), for: try needed())
         case let word: throw ParseError(description: "'\(word ?? "")' is no command; allowed: \(allowed)")
         }
+    }
+
+    private static func userID(_ text: String) throws(ParseError) -> UInt32 {
+        guard let id = UInt32(text) else { throw ParseError(description: "'\(text)' is no account's number") }
+        return id
     }
 
     private static func power(_ word: String) throws(ParseError) -> Watts {

@@ -30,10 +30,14 @@ public struct UnitSample: Sendable, Equatable {
     public var mainCoil: Bool?
     /// Positive = discharge.
     public var current: Amperes = .zero
+    /// The largest current that contacts which we command have parted so far: a magnitude.
+    public var parted: Amperes = .zero
     public var stateOfCharge = Fraction(0)
     public var inverter = ""
     /// Faults that stand now.
     public var faults: [Fault.Kind] = []
+    /// `nil` where the tier cannot look into the plant.
+    public var truth: UnitTruth?
 
     // MARK: The controller
 
@@ -53,6 +57,10 @@ public struct RunSample: Sendable, Equatable {
     public var time: Duration
     /// The grid's, as it is.
     public var frequency: Hertz
+    /// At the point of connection, share of nominal, as it is.
+    public var voltage = Fraction(1)
+    /// What everything else behind the meter draws.
+    public var load: Watts = .zero
     public var units: [UnitSample]
     public var isDaemonRunning = true
     /// Whose and which frequency the controller uses; `nil` = none.
@@ -65,6 +73,8 @@ public struct RunSample: Sendable, Equatable {
     public var overruns: Int?
     /// Faults of the site as a whole that stand now: of meter, PMUs, grid.
     public var hasSiteFault = false
+    /// The same by name, where the tier can tell.
+    public var siteFaults: [Fault.Kind] = []
 
     public init(time: Duration, frequency: Hertz, units: [UnitSample]) {
         self.time = time
@@ -73,6 +83,8 @@ public struct RunSample: Sendable, Equatable {
     }
 
     public var delivered: Watts { units.reduce(.zero) { $0 + $1.delivered } }
+    /// At the point of connection as it is, whatever a meter says; positive = injected.
+    public var pointPower: Watts { delivered - load }
     public var setpoint: Watts { units.reduce(.zero) { $0 + $1.setpoint } }
 }
 
@@ -94,6 +106,46 @@ public struct RunEvent: Sendable, Equatable {
         self.unit = unit
         self.cause = cause
         self.text = text
+    }
+}
+
+/// What a person or somebody above asked for, as it was said.
+public struct RunWish: Sendable, Equatable {
+    /// On the scenario's clock.
+    public var time: Duration
+    public var wish: OperatorCommand.Wish
+    public var person: String
+
+    public init(time: Duration, wish: OperatorCommand.Wish, person: String = "") {
+        self.time = time
+        self.wish = wish
+        self.person = person
+    }
+}
+
+/// A region of frequency or voltage that the site must leave, as its grid code says.
+public struct GridLimit: Sendable, Equatable {
+    public enum Region: Sendable, Equatable {
+        case below(Hertz), above(Hertz), voltageBelow(Fraction), voltageAbove(Fraction)
+    }
+
+    public var region: Region
+    /// From entering the region to zero power.
+    public var clearing: Duration
+
+    public init(_ region: Region, clearing: Duration) {
+        self.region = region
+        self.clearing = clearing
+    }
+
+    /// Whether the grid as it is lies inside the region.
+    public func holds(_ frequency: Hertz, _ voltage: Fraction) -> Bool {
+        switch region {
+        case .below(let limit): frequency < limit
+        case .above(let limit): frequency > limit
+        case .voltageBelow(let limit): voltage < limit
+        case .voltageAbove(let limit): voltage > limit
+        }
     }
 }
 
@@ -126,11 +178,21 @@ public struct RunHistory: Sendable, Equatable {
         public var openUnderLoad: Duration?
         /// Currents up to this are none.
         public var currentFloor: Amperes
+        /// The inverter's own rating.
+        public var nameplate: Watts
+        /// What the inverter draws from the battery at zero power.
+        public var idle: Watts = .zero
+        /// Wires whose evidence is a danger: emergency_stop, smoke, gas.
+        public var dangerInputs: [Fault.Kind] = []
+        /// A contact that parts more than this is worn; its maker's figure.
+        public var breakingCurrent: Amperes
 
         public init(
             id: String, rating: Watts, evidenceBudget: Duration, response: Duration, reversion: Duration,
             openUnderLoad: Duration? = nil, currentFloor: Amperes = Amperes(2)
         ) {
+            nameplate = rating
+            breakingCurrent = currentFloor
             self.id = id
             self.rating = rating
             self.evidenceBudget = evidenceBudget
@@ -142,6 +204,23 @@ public struct RunHistory: Sendable, Equatable {
     }
 
     public var units: [Unit]
+    /// What may be taken from the grid and given to it, magnitudes; `nil` = nothing is agreed.
+    public var importLimit: Watts?
+    public var exportLimit: Watts?
+    /// What the grid code demands; empty where the site supervises nothing.
+    public var gridLimits: [GridLimit] = []
+    /// The grid's frequency follows what flows.
+    public var hasAnsweringGrid = false
+    /// When load or grid were changed last.
+    public var lastLoadStep: Duration?
+    /// How fast asked power may change.
+    public var ramp: WattsPerSecond?
+    /// The grid inside which no frequency response is asked for.
+    public var quietBand: ClosedRange<Hertz>?
+    /// The longest way to zero at a stop.
+    public var stopLimit = Duration.seconds(10)
+    /// What people and those above asked for.
+    public var commands: [RunWish] = []
     /// In the order of time.
     public var samples: [RunSample] = []
     public var events: [RunEvent] = []

@@ -313,9 +313,9 @@ public struct RunPlot {
                 switch step.action {
                 case .fault: "#c62828"
                 case .clear: "#1a7f37"
-                case .frequency: "#1f4e9c"
+                case .frequency, .siteLoad, .gridLoad: "#1f4e9c"
                 case .command: "#6a3d9a"
-                case .daemon, .run: "#444"
+                case .clock, .daemon, .run: "#444"
                 }
             canvas.line((at, panelsTop), (at, bottom), colour: colour, width: 0.8, dashes: "2 3")
             guard shown < 24 else { continue }

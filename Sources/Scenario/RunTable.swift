@@ -21,7 +21,8 @@ public enum RunTable {
         }
         lines += columns(outcome.verdict.expectations.map(row), widths: [5, 52, 34])
         lines += columns(
-            outcome.verdict.invariants.map { row($0.invariant, $0.judgement) }, widths: [5, 52, 34])
+            outcome.verdict.invariants.map { row($0.invariant, $0.judgement, outcome.verdict) },
+            widths: [5, 52, 34])
         return lines.joined(separator: "\n")
     }
 
@@ -29,7 +30,9 @@ public enum RunTable {
     public static func failures(_ outcome: RunOutcome) -> String {
         let rows =
             outcome.verdict.expectations.filter(\.judgement.isFailed).map(row)
-            + outcome.verdict.invariants.filter(\.judgement.isFailed).map { row($0.invariant, $0.judgement) }
+            + outcome.verdict.invariants.filter {
+                $0.judgement.isFailed && outcome.verdict.counts($0.invariant)
+            }.map { row($0.invariant, $0.judgement, outcome.verdict) }
         return ([line(outcome)] + columns(rows, widths: [5, 52, 34])).joined(separator: "\n")
     }
 
@@ -50,14 +53,17 @@ public enum RunTable {
         return [mark(verdict.judgement), verdict.expectation.what, verdict.expectation.bound, last]
     }
 
-    private static func row(_ invariant: Invariant, _ judgement: Judgement) -> [String] {
+    private static func row(
+        _ invariant: Invariant, _ judgement: Judgement, _ verdict: RunVerdict
+    ) -> [String] {
         let why: String =
             switch judgement {
             case .passed: ""
             case .failed(let why): why
             case .notJudged(let why): "not judged: \(why)"
             }
-        return [mark(judgement), "\(invariant.rawValue) \(invariant.title)", "throughout", why]
+        let mark = judgement.isFailed && !verdict.counts(invariant) ? "open" : mark(judgement)
+        return [mark, "\(invariant.rawValue) \(invariant.title)", "throughout", why]
     }
 
     private static func columns(_ rows: [[String]], widths: [Int]) -> [String] {

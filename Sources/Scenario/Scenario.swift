@@ -44,6 +44,10 @@ public struct Scenario: Sendable, Equatable {
     /// How long it runs from its start; `nil` = until the last step and the last bound have passed.
     public var duration: Duration?
     public var start = Start.inService
+    /// A grid that answers to what the site does; `nil` = it does not.
+    public var grid: GridModel?
+    /// In place of the site's own time to enter service; the virtual tier alone. `nil` = the site's.
+    public var enterService: Duration?
     /// The configuration is refused, and the message contains this; nothing else happens.
     public var refusal: String?
     public var expectations: [Expectation] = []
@@ -116,6 +120,8 @@ public struct Scenario: Sendable, Equatable {
         site = try keys.text("site")
         duration = try keys.optionalTime("duration_s", 0.1...864_000)
         start = try keys.choice("start", Start.self) ?? .inService
+        if let node = keys.take("grid") { grid = try GridModel(node, file: keys.file) }
+        enterService = try keys.optionalTime("enter_service_s", 0...3_600)
         refusal = try keys.text("refused")
     }
 
@@ -155,7 +161,11 @@ public struct Scenario: Sendable, Equatable {
                 throw keys.error("tiers", "'\(command.arguments[0])' is for the virtual tier alone")
             case .daemon(_, let program) where program != .ballastd && tiers.contains(.virtual):
                 throw keys.error("tiers", "the virtual tier has no \(program.rawValue)")
-            case .fault, .clear, .frequency, .command, .daemon, .run: break
+            case .clock where tiers != [.virtual]:
+                throw keys.error("tiers", "the clock jumps in the virtual tier alone")
+            case .gridLoad where grid == nil:
+                throw keys.error("grid", "is missing, and a step has grid_load_kw")
+            case .fault, .clear, .frequency, .siteLoad, .gridLoad, .clock, .command, .daemon, .run: break
             }
         }
         if let last = steps.last, let duration, last.at > duration {
@@ -183,7 +193,7 @@ extension Scenario {
             switch step.action {
             case .fault(_, let unit), .clear(_, let unit): unit
             case .command(let command): command.unit
-            case .frequency, .daemon, .run: nil
+            case .frequency, .siteLoad, .gridLoad, .clock, .daemon, .run: nil
             }
         } + expectations.compactMap(\.unit)
     }

@@ -51,6 +51,13 @@ extension Scenario {
             case clear(Fault.Kind, unit: String?)
             /// The grid holds this frequency; `nil` = it follows the profile again.
             case frequency(Hertz?)
+            /// Everything else behind the meter draws so much.
+            case siteLoad(Watts)
+            /// The grid's load is so much more than what was fed in at nominal frequency; a grid that answers
+            /// alone.
+            case gridLoad(Watts)
+            /// The wall clock of the controller's machine jumps.
+            case clock(Duration)
             /// The words behind `ballastctl`.
             case command(OperatorCommand)
             case daemon(DaemonAction, Program)
@@ -73,8 +80,8 @@ extension Scenario {
         /// Whether the simulated plant does it by itself.
         public var isOfPlant: Bool {
             switch action {
-            case .fault, .clear, .frequency: true
-            case .command, .daemon, .run: false
+            case .fault, .clear, .frequency, .siteLoad, .gridLoad: true
+            case .clock, .command, .daemon, .run: false
             }
         }
     }
@@ -101,7 +108,10 @@ extension Scenario.Step {
         }
     }
 
-    private static let verbs = ["fault", "clear", "frequency_hz", "operator", "daemon", "run"]
+    private static let verbs = [
+        "fault", "clear", "frequency_hz", "site_load_kw", "grid_load_kw", "clock_jump_s", "operator",
+        "daemon", "run",
+    ]
 
     private static func action(
         _ keys: inout ScenarioKeys, cellCount: Int
@@ -117,6 +127,12 @@ extension Scenario.Step {
         case "fault": return try fault(&keys, cellCount: cellCount)
         case "clear": return try clear(&keys)
         case "frequency_hz": return try frequency(&keys)
+        case "site_load_kw":
+            return .siteLoad(.kilowatts(try keys.requiredNumber("site_load_kw", -1e6...1e6)))
+        case "grid_load_kw":
+            return .gridLoad(.kilowatts(try keys.requiredNumber("grid_load_kw", -1e9...1e9)))
+        case "clock_jump_s":
+            return .clock(ScenarioKeys.seconds(try keys.requiredNumber("clock_jump_s", -1e9...1e9)))
         case "operator":
             let words = try keys.requiredText("operator")
             do throws(OperatorCommand.ParseError) {

@@ -13,7 +13,11 @@ public struct SimulatedUnit: Sendable {
     public private(set) var contactors: ContactorModel?
     /// In the order in which they came; at most one of each kind.
     public private(set) var faults: [Fault] = []
+    /// The largest current that contacts have parted so far which others command: a magnitude.
+    public private(set) var partedCurrent: Amperes = .zero
     private var untilForeignWrite = Duration.zero
+    /// Contacts that have parted since `takePartings()`.
+    private var partings: [Parting] = []
 
     /// - Parameter module: where it drives a main contactor, the unit has contactors of its own.
     public init(
@@ -77,14 +81,39 @@ public struct SimulatedUnit: Sendable {
     }
 
     public mutating func advance(by step: Duration) {
+        let wasConnected = isBatteryConnected
+        if let module, module.settings.drives(.permit) { management.isPermitted = module.isOn(.permit) }
         management.watch(&battery)
         writeAsForeigner(after: step)
         module?.advance(by: step)
         let charging = advanceContactors(by: step)
+        if wasConnected && !isBatteryConnected { part() }
         inverter.advance(
-            by: step, isBatteryConnected: isBatteryConnected, waitsForBattery: contactors != nil)
+            by: step, isBatteryConnected: isBatteryConnected,
+            waitsForBattery: contactors != nil || management.isPermitted != nil)
         battery.advance(power: isBatteryConnected ? inverter.dcPower : charging, by: step)
     }
+
+    /// A main contact has parted the current that flowed in the step before.
+    private mutating func part() {
+        let cause: Parting.Cause =
+            if battery.isContactorClosed { .coil } else if !management.protections.isEmpty {
+                .protection
+            } else if management.keepsContactorsOpen { .fault } else { .permit }
+        partings.append(Parting(current: battery.current, cause: cause))
+        if cause == .coil || cause == .permit {
+            partedCurrent = max(partedCurrent, battery.current.magnitude)
+        }
+    }
+
+    /// What has parted since the last call.
+    public mutating func takePartings() -> [Parting] {
+        defer { partings = [] }
+        return partings
+    }
+
+    /// Whether one of its wires says that waiting is worse than opening under load.
+    public var hasEmergency: Bool { has(.emergencyStop) || has(.smoke) || has(.gas) }
 
     private mutating func writeAsForeigner(after step: Duration) {
         guard
@@ -145,6 +174,10 @@ public struct SimulatedSite: Sendable {
     public var frequencyOverride: Hertz?
     /// Faults that concern no unit; at most one of each kind.
     public private(set) var faults: [Fault] = []
+    /// What everything else behind the meter draws.
+    public private(set) var load: Watts = .zero
+    /// `nil` = the grid's frequency is what the profile says, whatever the site does.
+    public private(set) var grid: GridModel?
     /// What the meter showed when it froze.
     private var frozen: MeterView?
     private var nextEvent = 0
@@ -181,6 +214,7 @@ public struct SimulatedSite: Sendable {
         self.units = units
         self.scenario = scenario
         self.profile = profile
+        grid = scenario.grid
     }
 
     /// Lets the scenario run; a second call changes nothing.
@@ -189,15 +223,21 @@ public struct SimulatedSite: Sendable {
     }
 
     /// The grid's frequency now. Before the start the profile's value at `start_at_s` stands.
-    public var frequency: Hertz {
+    public var frequency: Hertz { undisturbed + (grid?.deviation ?? .zero) }
+
+    /// What it would be without what flows.
+    private var undisturbed: Hertz {
         if let frequencyOverride { return frequencyOverride }
         let profileTime = scenario.startAt + (scenarioTime ?? .zero)
         guard let end = scenario.endAt, profileTime > end else { return profile.frequency(at: profileTime) }
         return profile.frequency(at: end)
     }
 
-    /// At the point of connection; positive = the site injects. The site has no other load.
-    public var meterPower: Watts { units.reduce(.zero) { $0 + $1.inverter.activePower } }
+    /// At the point of connection as it is, share of nominal.
+    public var gridVoltage: Fraction { has(.gridLoss) ? .zero : Fraction(1) }
+
+    /// At the point of connection; positive = the site injects.
+    public var meterPower: Watts { units.reduce(.zero) { $0 + $1.inverter.activePower } - load }
 
     /// Whether something is wrong that concerns no unit.
     public var hasFault: Bool { !faults.isEmpty }
@@ -214,6 +254,8 @@ public struct SimulatedSite: Sendable {
             playEvents(until: before + step)
         }
         for index in units.indices { units[index].advance(by: step) }
+        let (power, nominal) = (meterPower, undisturbed)
+        if scenarioTime != nil { grid?.advance(site: power, nominal: nominal, by: step) }
     }
 
     private mutating func playEvents(until now: Duration) {
@@ -225,7 +267,9 @@ public struct SimulatedSite: Sendable {
             case .clear(let kind, let unit): clear(kind, unit: unit.flatMap { index(of: $0) })
             case .frequency(let frequency): frequencyOverride = frequency
             // The runner's part.
-            case .command, .daemon, .run: break
+            case .siteLoad(let power): load = power
+            case .gridLoad(let power): grid?.surplusLoad = power
+            case .clock, .command, .daemon, .run: break
             }
         }
     }
@@ -276,12 +320,19 @@ public struct SimulatedSite: Sendable {
             switch fault {
             case .meterOffset(let offset): view.frequency += offset
             case .meterReversed: view.power = -view.power
+            case .meterCoarse(let step):
+                view.frequency = Hertz((view.frequency.value / step.value).rounded() * step.value)
             case .meterOutlier(let value) where time.nanoseconds % 1_000_000_000 < 30_000_000:
                 view.frequency = value
             case _: break
             }
         }
         return view
+    }
+
+    /// What an inverter measures at its terminals, which is the grid's.
+    public var terminals: (frequency: Hertz, voltage: Fraction) {
+        has(.gridLoss) ? (.zero, .zero) : (frequency, Fraction(1))
     }
 
     /// What a PMU shows.

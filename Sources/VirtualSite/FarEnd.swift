@@ -23,6 +23,18 @@ struct FarPlant {
         inverterAnsweredAt = site.units.map { _ in nil }
         moduleAnsweredAt = site.units.map { _ in nil }
     }
+
+    /// An answer came while it was waited for.
+    ///
+    /// - Parameter time: when it was asked for.
+    mutating func note(_ answer: FarLink.Answer, _ time: MonotonicTime) {
+        guard answer.isWhole else { return }
+        switch answer.role {
+        case .inverter(let unit): inverterAnsweredAt[unit] = time
+        case .module(let unit): moduleAnsweredAt[unit] = time
+        case .meter: break
+        }
+    }
 }
 
 /// The simulated devices behind one link.
@@ -35,13 +47,20 @@ struct FarLink {
         self.devices = devices
     }
 
-    /// What comes back for the bytes of a request, and how much later than usual; `nil` = silence.
-    ///
-    /// - Parameter limit: later than this nobody listens any more.
+    /// What comes back for a request.
+    struct Answer {
+        var bytes: [UInt8]
+        /// How much later than usual.
+        var delay: Duration
+        var role: SimulatedModbusDevice.Role
+        /// It answers what was asked.
+        var isWhole: Bool
+    }
+
+    /// What comes back for the bytes of a request; `nil` = silence.
     mutating func answer(
-        _ bytes: [UInt8], unit: UInt8, of plant: inout FarPlant, at now: MonotonicTime,
-        within limit: Duration
-    ) -> (bytes: [UInt8], delay: Duration)? {
+        _ bytes: [UInt8], unit: UInt8, of plant: inout FarPlant, at now: MonotonicTime
+    ) -> Answer? {
         guard let index = devices.firstIndex(where: { $0.unitID == unit }) else { return nil }
         let (content, behaviour) = devices[index].look(at: plant.site)
         switch content {
@@ -66,22 +85,15 @@ struct FarLink {
             return nil
         }
         devices[index] = device
-        if let answer, answer.delay <= limit, isWhole(behaviour) { note(device.role, &plant, now) }
-        return answer
+        return answer.map {
+            Answer(bytes: $0.bytes, delay: $0.delay, role: device.role, isWhole: isWhole(behaviour))
+        }
     }
 
     private func isWhole(_ behaviour: ModbusServedBehaviour) -> Bool {
         switch behaviour {
         case .answers, .slow: true
         case .silent, .exception, .half, .wrongUnit: false
-        }
-    }
-
-    private func note(_ role: SimulatedModbusDevice.Role, _ plant: inout FarPlant, _ now: MonotonicTime) {
-        switch role {
-        case .inverter(let unit): plant.inverterAnsweredAt[unit] = now
-        case .module(let unit): plant.moduleAnsweredAt[unit] = now
-        case .meter: break
         }
     }
 }

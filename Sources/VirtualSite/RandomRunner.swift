@@ -8,40 +8,97 @@ import YAMLText
 public enum RandomRunner {
     public struct Failure: Sendable {
         public var seed: UInt64
-        /// The scenario as `ballast-sim run` takes it.
-        public var yaml: String
+        public var script: RandomScenario.Script
         public var outcome: RunOutcome
     }
 
-    /// The text of one seed's scenario.
-    ///
-    /// - Parameter sitePath: as it is to stand in the file.
-    public static func yaml(seed: UInt64, site: SiteConfig, sitePath: String) -> String {
-        RandomScenario.yaml(
-            seed: seed, site: sitePath,
-            units: site.units.map { unit in
-                RandomScenario.Unit(id: unit.id, rating: unit.maxPower, hasModule: unit.ioModule != nil)
-            })
+    /// How the seeds are judged.
+    public struct Options: Sendable {
+        /// What `Invariant.open` names fails a seed too.
+        public var isStrict = false
+        /// A failing seed is made as short as it still fails.
+        public var shrinks = false
+        /// Something of ours that is put wrong on purpose, so that it can be seen that it is found.
+        public var defect: SeededDefect?
+
+        public init(isStrict: Bool = false, shrinks: Bool = false, defect: SeededDefect? = nil) {
+            self.isStrict = isStrict
+            self.shrinks = shrinks
+            self.defect = defect
+        }
+    }
+
+    /// The scenario of one seed.
+    public static func script(seed: UInt64, site: SiteConfig, sitePath: String) -> RandomScenario.Script {
+        RandomScenario.script(seed: seed, path: sitePath, site: RandomScenario.Site(site))
     }
 
     /// Runs one seed; `nil` where everything holds.
-    public static func run(seed: UInt64, sitePath: String) -> Failure? {
-        run(seed: seed, sitePath: sitePath, defect: nil)
+    public static func run(seed: UInt64, sitePath: String, _ options: Options = Options()) -> Failure? {
+        var script = RandomScenario.Script(
+            why: "", site: sitePath, seed: seed, duration: 0, charge: 60, steps: [])
+        do {
+            script = self.script(
+                seed: seed, site: try SiteConfig.load(path: sitePath), sitePath: sitePath)
+        } catch {
+            let outcome = RunOutcome(path: name(seed), tier: .virtual, problem: "\(error)")
+            return Failure(seed: seed, script: script, outcome: outcome)
+        }
+        let outcome = run(script, options)
+        if outcome.isPassed { return nil }
+        let failure = Failure(seed: seed, script: script, outcome: outcome)
+        return options.shrinks ? shrunk(failure, options) : failure
     }
 
-    static func run(seed: UInt64, sitePath: String, defect: VirtualSite.Defect?) -> Failure? {
-        let name = "random-\(seed).yaml"
+    private static func name(_ seed: UInt64) -> String { "random-\(seed).yaml" }
+
+    private static func run(_ script: RandomScenario.Script, _ options: Options) -> RunOutcome {
+        let name = name(script.seed)
         do {
-            let site = try SiteConfig.load(path: sitePath)
-            let yaml = yaml(seed: seed, site: site, sitePath: sitePath)
-            let scenario = try Scenario(
-                try YAMLText.parse(Array(yaml.utf8), file: name), file: name)
-            let files = try SimulationFiles.load(site: sitePath, scenario, at: "")
-            let outcome = ScenarioRunner.run(files, path: name, defect: defect)
-            return outcome.isPassed ? nil : Failure(seed: seed, yaml: yaml, outcome: outcome)
+            let text = try YAMLText.parse(Array(script.yaml.utf8), file: name)
+            let scenario = try Scenario(text, file: name)
+            let files = try SimulationFiles.load(site: script.site, scenario, at: "")
+            var outcome = ScenarioRunner.run(files, path: name, defect: options.defect)
+            outcome.verdict.isStrict = options.isStrict
+            return outcome
         } catch {
-            let outcome = RunOutcome(path: name, tier: .virtual, problem: "\(error)")
-            return Failure(seed: seed, yaml: "", outcome: outcome)
+            return RunOutcome(path: name, tier: .virtual, problem: "\(error)")
         }
+    }
+
+    // MARK: As short as it still fails
+
+    /// What is left when nothing can be left out any more without another outcome; the end comes soon after
+    /// what fails.
+    private static func shrunk(_ failure: Failure, _ options: Options) -> Failure {
+        var best = failure
+        func attempt(_ script: RandomScenario.Script) -> Bool {
+            let outcome = run(script, options)
+            guard broken(outcome) == broken(failure.outcome) else { return false }
+            best.script = script
+            best.outcome = outcome
+            return true
+        }
+        var isShorter = true
+        while isShorter {
+            isShorter = false
+            for index in best.script.steps.indices.reversed() where best.script.steps.count > 1 {
+                var script = best.script
+                script.steps.remove(at: index)
+                if attempt(script) { isShorter = true }
+            }
+        }
+        for seconds in [8.0, 12, 20, 30, 45] where seconds < best.script.duration {
+            var script = best.script
+            script.duration = seconds
+            if attempt(script) { break }
+        }
+        return best
+    }
+
+    /// The first invariant that fails, else what kept the run from being judged.
+    private static func broken(_ outcome: RunOutcome) -> String? {
+        if let problem = outcome.problem { return problem }
+        return outcome.verdict.failed.first?.rawValue
     }
 }

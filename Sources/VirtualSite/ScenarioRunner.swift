@@ -44,7 +44,7 @@ public enum ScenarioRunner {
         run(files, path: path, defect: nil)
     }
 
-    static func run(_ files: SimulationFiles, path: String, defect: VirtualSite.Defect?) -> RunOutcome {
+    static func run(_ files: SimulationFiles, path: String, defect: SeededDefect?) -> RunOutcome {
         var site = VirtualSite(files)
         site.defect = defect
         let scenario = files.scenario
@@ -53,12 +53,17 @@ public enum ScenarioRunner {
         }
         site.begin()
         var history = site.history
+        history.lastLoadStep = scenario.steps.last(where: \.isOfPlant)?.at
         var next = 0
         let period = site.config.control.period
         let cycles = (scenario.length.nanoseconds + period.nanoseconds - 1) / period.nanoseconds
         for cycle in 0..<cycles {
             let time = Duration.nanoseconds(cycle * period.nanoseconds)
             while next < scenario.steps.count, scenario.steps[next].at <= time {
+                if case .command(let command) = scenario.steps[next].action {
+                    history.commands.append(
+                        RunWish(time: time, wish: command.wish, person: command.person))
+                }
                 perform(scenario.steps[next], on: &site)
                 next += 1
             }
@@ -75,8 +80,9 @@ public enum ScenarioRunner {
         switch step.action {
         case .command(let command): site.handle(command)
         case .daemon(let action, _): site.handle(action)
+        case .clock(let jump): site.jumpClock(by: jump)
         // The plant does it by itself; a shell has only the rig.
-        case .fault, .clear, .frequency, .run: break
+        case .fault, .clear, .frequency, .siteLoad, .gridLoad, .run: break
         }
     }
 

@@ -10,12 +10,12 @@ import Quantities
 import Scenario
 import SiteConfig
 
-/// A whole site in virtual time: the daemon's controller, its start and its records; the production decoders
-/// and codecs, with bytes in between; and the simulated plant. No thread, no wire, no clock: the same input
-/// gives the same run.
+/// A whole site in virtual time: the daemon's controller, its start and its records; what it says on its
+/// Modbus links, and the production decoders and codecs, with bytes in between; and the simulated plant. No
+/// thread, no wire, no clock: the same input gives the same run.
 ///
-/// Not the production code: the owners of links (`VirtualLink`, `NearBattery` stand in for them), phasor
-/// measurement units, whose readings come without bytes.
+/// Not the production code: the owner of a battery's bus (`NearBattery` stands in for it), phasor measurement
+/// units, whose readings come without bytes.
 public struct VirtualSite {
     /// The plant's physics and the wires take no longer steps.
     private static let longestStep = Duration.milliseconds(20)
@@ -26,12 +26,15 @@ public struct VirtualSite {
     private var plant: FarPlant
     private var farBatteries: [FarBattery]
     private var farLinks: [FarLink]
+    /// Of each of `farLinks`.
     private let endpoints: [ModbusEndpoint]
 
     // What the daemon is made of; empty while none runs.
     private var core: CoreRun?
     private var nearBatteries: [NearBattery] = []
-    private var links: [VirtualLink] = []
+    private var near: CoreLinks?
+    /// With the place of its far end.
+    private var links: [(link: VirtualLink, far: Int)] = []
     /// What it left on disk.
     private var state = CoreState()
     /// It stands still (SIGSTOP).
@@ -39,21 +42,16 @@ public struct VirtualSite {
     /// It is to end in order, at the latest then.
     private var endsBy: MonotonicTime?
 
-    /// Something wrong with our own side, for the tests of the judges.
-    enum Defect {
-        /// Half as much again is written.
-        case writesTooMuch
-        /// The battery's last frames are heard again and again.
-        case neverStale
-        /// A restart forgets what was latched.
-        case forgetsLatches
-    }
-    var defect: Defect?
+    /// Something wrong with our own side, for the judge of the judges.
+    var defect: SeededDefect?
+    private var memory: DefectMemory
 
     public private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
     private let begun = MonotonicTime(nanoseconds: 1_000_000_000_000)
     private var images: [UnitImage]
     private var told: [CoreEvent] = []
+    /// Contacts that have parted in the last cycle, by unit.
+    private var partings: [[Parting]] = []
     /// The last frames of each battery, for `Defect.neverStale`.
     private var heard: [[CANFrame]] = []
 
@@ -67,10 +65,13 @@ public struct VirtualSite {
             FarBattery(unit, files.profiles[index], seed: seed &+ UInt64(index))
         }
         images = files.site.units.map { _ in UnitImage() }
+        memory = DefectMemory(unitCount: files.site.units.count)
         heard = files.site.units.map { _ in [] }
         var endpoints: [ModbusEndpoint] = []
         var devices: [[SimulatedModbusDevice]] = []
-        for (endpoint, device) in SimulatedModbusDevice.all(of: files.site, files.plant, isShort: true) {
+        // The longer chain costs time, and shows nothing else.
+        let isShort = !files.site.units.contains { $0.capsOutput }
+        for (endpoint, device) in SimulatedModbusDevice.all(of: files.site, files.plant, isShort: isShort) {
             if let index = endpoints.firstIndex(of: endpoint) {
                 devices[index].append(device)
             } else {
@@ -86,7 +87,10 @@ public struct VirtualSite {
     public var site: SimulatedSite { plant.site }
     public var isDaemonRunning: Bool { core != nil }
     private var period: Duration { config.control.period }
-    private var wallSeconds: Int64 { Self.wallEpoch + Int64((now - begun).seconds) }
+    private var wallSeconds: Int64 { Self.wallEpoch + Int64((now - begun + clockError).seconds) }
+    /// The wall clock's, by its jumps so far.
+    private var clockError = Duration.zero
+    public mutating func jumpClock(by jump: Duration) { clockError = clockError + jump }
 
     /// Begins the scenario.
     public mutating func begin() { plant.site.start() }
@@ -102,35 +106,17 @@ public struct VirtualSite {
         isFrozen = false
         endsBy = nil
         nearBatteries = config.units.enumerated().map { NearBattery($1, profiles[$0], at: now) }
-        links = endpoints.map { endpoint in
-            VirtualLink(devices(at: endpoint), isSerial: endpoint.isSerial, at: now)
+        let near = CoreLinks(config, epoch: now)
+        self.near = near
+        links = near.links.compactMap { link in
+            endpoints.firstIndex(of: link.endpoint).map { (VirtualLink(link, config, at: now), $0) }
         }
-    }
-
-    private func devices(at endpoint: ModbusEndpoint) -> [VirtualDevice] {
-        var devices: [VirtualDevice] = []
-        for (index, unit) in config.units.enumerated() where unit.inverter.endpoint == endpoint {
-            let role = VirtualDevice.Role.inverter(
-                reversion: unit.reversion, readsDCVoltage: unit.contactors != nil,
-                acceptsUnprovenReversion: config.mode != .production)
-            devices.append(VirtualDevice(unit.inverter, role, unit: index, unitName: unit.id, at: now))
-        }
-        for (index, unit) in config.units.enumerated() {
-            guard let modbus = unit.ioModule?.modbus, modbus.endpoint == endpoint,
-                let map = ControlSettings.ioMap(of: unit)
-            else { continue }
-            devices.append(VirtualDevice(modbus, .module(map), unit: index, unitName: unit.id, at: now))
-        }
-        if let modbus = config.gridMeter?.modbus, modbus.endpoint == endpoint {
-            devices.append(VirtualDevice(modbus, .meter, unit: nil, unitName: nil, at: now))
-        }
-        return devices
     }
 
     private mutating func endDaemon() {
         core = nil
         nearBatteries = []
-        links = []
+        (near, links) = (nil, [])
         isFrozen = false
         endsBy = nil
         images = images.map { _ in UnitImage() }
@@ -154,27 +140,31 @@ public struct VirtualSite {
 
     /// What an operator asks; a daemon that does not run hears nothing.
     public mutating func handle(_ command: OperatorCommand) {
-        guard !isFrozen, let commands = commands(command.wish) else { return }
+        guard !isFrozen, let commands = commands(command) else { return }
         for command in commands { core?.handle(command, at: now) }
     }
 
-    private func commands(_ wish: OperatorCommand.Wish) -> [Controller.Command]? {
+    private func commands(_ command: OperatorCommand) -> [Controller.Command]? {
         func index(_ unit: String) -> Int? { config.units.firstIndex { $0.id == unit } }
-        switch wish {
+        let person = Person.user(command.userID)
+        switch command.wish {
         case .reset(let unit): return index(unit).map { [.reset(unit: $0, role: .service)] }
         case .stop: return [.stop]
         case .resume(nil): return [.resume]
         case .resume(let unit?): return index(unit).map { [.resumeUnit($0)] }
         case .setpoint(let power, nil, let time): return [.setBasePoint(.operator, power, for: time)]
         case .setpoint(let power, let unit?, let time):
-            return index(unit).map { [.override(unit: $0, .power(power), for: time)] }
+            return index(unit).map { [.override(unit: $0, power, for: time)] }
         case .revoke(nil): return [.revokeBasePoint(.operator)]
-        case .revoke(let unit?): return index(unit).map { [.override(unit: $0, .power(.zero), for: nil)] }
-        case .maintenance(let unit, let time): return index(unit).map { [.maintain(unit: $0, for: time)] }
+        case .revoke(let unit?): return index(unit).map { [.override(unit: $0, .zero, for: nil)] }
+        case .maintenance(let unit, let time):
+            return index(unit).map { [.lock(unit: $0, .maintenance, for: time, by: person)] }
         case .standby(let unit, let time):
-            return index(unit).map { [.override(unit: $0, .standby, for: time)] }
-        case .auto(let unit):
-            return index(unit).map { [.override(unit: $0, .standby, for: nil), .endMaintenance(unit: $0)] }
+            return index(unit).map { [.lock(unit: $0, .standby, for: time, by: person)] }
+        case .hold(let unit, let time):
+            return index(unit).map { [.lock(unit: $0, .hold, for: time, by: person)] }
+        case .auto(let unit, let other):
+            return index(unit).map { [.unlock(unit: $0, of: other.map { .user($0) } ?? person)] }
         case .lease(.agc, let power, let time): return [.setBasePoint(.agc, power, for: time)]
         case .lease(.aggregator, let power, let time): return [.setBasePoint(.aggregator, power, for: time)]
         }
@@ -187,6 +177,7 @@ public struct VirtualSite {
     /// - Returns: what people were told.
     public mutating func cycle() -> [CoreEvent] {
         plant.written = plant.written.map { _ in nil }
+        defer { collectPartings() }
         if !isFrozen { turn() }
         var left = period
         while left > .zero {
@@ -195,35 +186,67 @@ public struct VirtualSite {
             left -= step
         }
         defer { told = [] }
-        return told
+        return defect.map { defect in told.map { defect.spoil($0) } } ?? told
+    }
+
+    private mutating func collectPartings() {
+        partings = plant.site.units.indices.map { plant.site.units[$0].takePartings() }
     }
 
     private mutating func turn() {
-        guard let core else { return }
-        for index in images.indices { images[index].battery = nearBatteries[index].image }
-        var grid = GridImage()
-        for link in links {
-            for device in link.devices {
-                switch device.role {
-                case .inverter: if let unit = device.unit { images[unit].inverter = device.inverterImage }
-                case .module: if let unit = device.unit { images[unit].inputs = device.inputImage }
-                case .meter: grid = device.gridImage
-                }
-            }
+        guard let core, let near else { return }
+        for index in images.indices {
+            images[index].battery = nearBatteries[index].image
+            images[index].inverter = near.inverter(of: index)
+            images[index].inputs = near.inputs(of: index)
         }
+        var grid = near.grid
         measurePhasors(&grid)
+        spoilImages(&grid, core)
         let images = images
         told += core.turn(grid: grid, units: images.span, wallSeconds: wallSeconds, at: now)
-        for link in links.indices {
-            for device in links[link].devices.indices {
-                guard let unit = links[link].devices[device].unit else { continue }
-                var actuation = core.actuation(of: unit)
-                if defect == .writesTooMuch { actuation.setpoint = actuation.setpoint * 1.5 }
-                links[link].devices[device].actuation = actuation
-            }
+        obeyDefect(core)
+        for index in config.units.indices {
+            near.publish(actuation(of: index, core), unit: index, at: now)
         }
         state = core.state
         endIfDone()
+    }
+
+    /// What the defect lets the controller see.
+    private mutating func spoilImages(_ grid: inout GridImage, _ core: CoreRun) {
+        guard let defect else { return }
+        let ills: [Fault.Kind] = [.meterSilence, .meterNotAvailable, .meterFrozen, .meterOffset]
+        let isMeterWell = !plant.site.faults.contains { ills.contains($0.kind) }
+        defect.spoil(&grid, &memory, isMeterWell: isMeterWell, at: now)
+        for index in images.indices {
+            let asked = core.cycles > 0 ? core.actuation(of: index).setpoint(at: now) : .zero
+            defect.spoil(
+                &images[index], unit: index, asked: asked, isMeterWell: isMeterWell, &memory, at: now)
+        }
+    }
+
+    /// What the defect does on its own after a cycle.
+    private mutating func obeyDefect(_ core: CoreRun) {
+        guard let defect else { return }
+        let hasResumed = told.contains { $0.name == "resume" }
+        for index in images.indices {
+            let isTripped = !core.status(of: index).trips.isEmpty
+            let commands = defect.commands(
+                unit: index, isTripped: isTripped, hasSiteResumed: hasResumed, &memory)
+            for command in commands { core.handle(command, at: now) }
+        }
+    }
+
+    /// What goes out to a unit, with what the defect makes of it.
+    private mutating func actuation(of unit: Int, _ core: CoreRun) -> Actuation {
+        var actuation = core.actuation(of: unit)
+        guard let defect, core.cycles > 0 else { return actuation }
+        let share = core.basePoint / Double(config.units.count)
+        defect.spoil(
+            &actuation, unit: unit, mode: core.status(of: unit).mode, share: share,
+            hasOtherScale: plant.site.units[unit].has(.inverterScale), &memory, at: now)
+        return actuation
     }
 
     private mutating func measurePhasors(_ grid: inout GridImage) {
@@ -241,7 +264,7 @@ public struct VirtualSite {
         guard let endsBy, let core, core.isOutOfService || now >= endsBy else { return }
         core.end()
         state = core.state
-        for unit in plant.site.units.indices { plant.site.units[unit].inverter.setpoint.write(.zero) }
+        for index in links.indices { links[index].link.finish(&farLinks[links[index].far], &plant) }
         endDaemon()
         told.append(CoreEvent(name: "stopped", text: "the daemon has ended in order"))
     }
@@ -250,13 +273,18 @@ public struct VirtualSite {
         let end = now + step
         if core != nil && !isFrozen {
             for index in links.indices {
-                links[index].advance(to: end, from: now, &farLinks[index], &plant)
-                told += links[index].takeEvents()
+                links[index].link.advance(to: end, from: now, &farLinks[links[index].far], &plant)
             }
+            told += near?.takeEvents() ?? []
         }
         plant.site.advance(by: step)
         now = end
-        for index in farBatteries.indices { converse(index) }
+        for index in farBatteries.indices {
+            converse(index)
+            if let isPermitted = farBatteries[index].isPermitted(at: now) {
+                plant.site.units[index].management.isPermitted = isPermitted
+            }
+        }
     }
 
     /// What battery and daemon say to each other.
@@ -266,8 +294,12 @@ public struct VirtualSite {
             if frames.isEmpty { frames = heard[index] } else { heard[index] = frames }
         }
         guard let core, !isFrozen else { return }
+        if let defect {
+            frames = defect.spoil(
+                frames, hasSecondSender: plant.site.units[index].has(.bmsSecondSender))
+        }
         told += nearBatteries[index].accept(frames, at: now)
-        let actuation = core.actuation(of: index)
+        let actuation = actuation(of: index, core)
         for frame in nearBatteries[index].sent(actuation, wallSeconds: wallSeconds, at: now) {
             farBatteries[index].hear(frame, at: now)
         }
@@ -290,11 +322,14 @@ extension VirtualSite {
     public func sample(at time: Duration) -> RunSample {
         var sample = RunSample(
             time: time, frequency: plant.site.frequency, units: config.units.indices.map(unit))
+        sample.voltage = plant.site.gridVoltage
+        sample.load = plant.site.load
+        sample.siteFaults = plant.site.faults.map(\.kind)
         sample.isDaemonRunning = core != nil
         sample.hasSiteFault = plant.site.hasFault
         guard let core, !isFrozen else { return sample }
         sample.frequencySource = core.frequencySource
-        sample.seenFrequency = core.decision.frequency
+        sample.seenFrequency = core.seenFrequency
         sample.grid = core.gridState
         sample.isStopped = core.isStopped
         return sample
@@ -319,10 +354,12 @@ extension VirtualSite {
         sample.isContactorClosed = unit.isBatteryConnected
         sample.mainCoil = plant.mainCoil[index]
         sample.current = unit.battery.current
+        sample.parted = unit.partedCurrent
         sample.stateOfCharge = unit.battery.stateOfCharge
         sample.inverter = "\(unit.inverter.state)"
         sample.faults = unit.faults.map(\.kind)
-        guard let core, !isFrozen, core.decision.cycle > 0 else { return sample }
+        sample.truth = truth(index, unit)
+        guard let core, !isFrozen, core.cycles > 0 else { return sample }
         let status = core.status(of: index)
         sample.mode = status.mode
         sample.trips = status.trips
@@ -331,6 +368,17 @@ extension VirtualSite {
         sample.holds = status.holds
         sample.limitedBy = status.limitedBy
         return sample
+    }
+
+    private func truth(_ index: Int, _ unit: SimulatedUnit) -> UnitTruth {
+        var truth = unit.truth
+        truth.allowedCurrent = farBatteries[index].allowedCurrent
+        truth.partings = partings.indices.contains(index) ? partings[index] : []
+        truth.batterySilence = farBatteries[index].spokeAt.map { now - $0 }
+        truth.inverterSilence = plant.inverterAnsweredAt[index].map { now - $0 }
+        truth.moduleSilence = plant.moduleAnsweredAt[index].map { now - $0 }
+        if let core, !isFrozen { truth.asked = core.actuation(of: index).setpoint(at: now) }
+        return truth
     }
 
     /// As old as the evidence that is closest to its budget, or furthest beyond it, on the scale of the
@@ -347,16 +395,55 @@ extension VirtualSite {
 
     /// A record of a run of this site, with nothing in it yet.
     public var history: RunHistory {
-        RunHistory(
-            units: config.units.map { unit in
-                RunHistory.Unit(
+        var history = RunHistory(
+            units: config.units.enumerated().map { index, unit in
+                var known = RunHistory.Unit(
                     id: unit.id, rating: unit.maxPower,
                     evidenceBudget: ControlSettings.budget(of: unit, period: period).battery,
                     response: unit.followTime, reversion: unit.reversion,
-                    openUnderLoad: unit.contactors.map(\.openingLimit))
+                    openUnderLoad: unit.contactors.map { _ in unit.openingLimit })
+                let inverter = plant.site.units[index].inverter
+                known.nameplate = inverter.ratedPower
+                known.idle = inverter.losses(at: .zero)
+                known.dangerInputs = dangers(of: unit)
+                return known
             },
             // Two cycles, a write behind one that is under way, and the period between two samples.
             reaction: period * 3 + .milliseconds(30),
             recovery: config.control.enterService + .seconds(45), isVirtualTime: true)
+        history.importLimit = config.limits?.importLimit
+        history.exportLimit = config.limits?.exportLimit
+        history.hasAnsweringGrid = plant.site.grid != nil
+        history.stopLimit = config.control.stopLimit
+        history.ramp = config.control.rampRate
+        let nominal = config.gridIntegration.nominalFrequency
+        // Inside every shipped deadband but those that have none.
+        history.quietBand = nominal - Hertz(0.0005)...nominal + Hertz(0.0005)
+        history.gridLimits = gridLimits
+        return history
+    }
+
+    private func dangers(of unit: UnitConfig) -> [Fault.Kind] {
+        let pairs: [(DigitalInputConfig.Name, Fault.Kind)] = [
+            (.emergencyStop, .emergencyStop), (.smoke, .smoke), (.gas, .gas),
+        ]
+        return pairs.filter { unit.ioModule?.has($0.0) == true }.map(\.1)
+    }
+
+    /// As the grid code has them.
+    private var gridLimits: [GridLimit] {
+        guard let supervision = config.gridIntegration.supervision else { return [] }
+        let settings = supervision.settings(nominal: config.gridIntegration.nominalFrequency)
+        return (0..<settings.elementCount).map { index in
+            let element = settings.elements[index]
+            let region: GridLimit.Region =
+                switch element.region {
+                case .underFrequency(let limit): .below(Hertz(Double(limit) / 1_000))
+                case .overFrequency(let limit): .above(Hertz(Double(limit) / 1_000))
+                case .undervoltage(let limit): .voltageBelow(limit)
+                case .overvoltage(let limit): .voltageAbove(limit)
+                }
+            return GridLimit(region, clearing: element.clearing)
+        }
     }
 }

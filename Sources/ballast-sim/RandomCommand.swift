@@ -1,17 +1,55 @@
 import ArgumentParser
+import Glibc
 import LinuxIO
 import Quantities
 import Scenario
+import Synchronization
 import VirtualSite
+
+/// Seeds that several threads take in turn, and what failed of them, in the order of the seeds.
+private final class SeedQueue: Sendable {
+    private struct State {
+        var next = 0
+        var failures: [(index: Int, failure: RandomRunner.Failure)] = []
+    }
+
+    private let all: [(seed: UInt64, site: String)]
+    private let state = Mutex(State())
+
+    init(_ all: [(seed: UInt64, site: String)]) { self.all = all }
+
+    func work(_ options: RandomRunner.Options) {
+        while let index = take() {
+            let failure = RandomRunner.run(seed: all[index].seed, sitePath: all[index].site, options)
+            if let failure { state.withLock { $0.failures.append((index, failure)) } }
+        }
+    }
+
+    private func take() -> Int? {
+        state.withLock { state in
+            guard state.next < all.count else { return nil }
+            defer { state.next += 1 }
+            let (index, failed) = (state.next, state.failures.count)
+            Progress.show("seed \(all[index].seed), \(index + 1)/\(all.count), \(failed) failed")
+            return index
+        }
+    }
+
+    var failures: [(RandomRunner.Failure, site: String)] {
+        let found = state.withLock { $0.failures }
+        return found.sorted { $0.index < $1.index }.map { ($0.failure, site: all[$0.index].site) }
+    }
+}
 
 struct RandomCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "random",
         abstract: "Run random combinations of faults in virtual time and judge the safety invariants.",
         discussion: """
-            One to three faults at random times, at a random power, charge and frequency; sometimes the daemon is killed too. \
-            A seed that fails is written as a scenario file, and the command that runs it again is printed. The same seed \
-            gives the same run. The exit status is 1 if anything failed.
+            One to three faults at random times, some flickering, some together; two persons, leases from above, a program \
+            that is killed or stands still, a clock that jumps; at a random power, charge and frequency, over every site that \
+            is shipped. A seed that fails is written as the shortest scenario file that still fails the same invariant, and the \
+            command that runs it again is printed. The same seed gives the same run. The exit status is 1 if anything failed.
 
             EXAMPLE
               ballast-sim random --seeds 1000
@@ -27,42 +65,100 @@ struct RandomCommand: ParsableCommand {
     @Option(help: "This seed alone.")
     var seed: UInt64?
 
-    @Option(help: "The site's configuration.")
-    var site = "hil/scenarios/sites/mixed.yaml"
+    @Option(name: .customLong("site"), help: "A site's configuration; several take the seeds in turn. [all]")
+    var sites: [String] = []
+
+    @Option(
+        help:
+            "Put something of ours wrong on purpose and look for the first seed that finds it; all = one after the other."
+    )
+    var defect: String?
+
+    @Flag(help: "Leave failing scenarios as long as they were drawn.")
+    var whole = false
+
+    @Flag(help: "Judge what is known to be unmended too.")
+    var strict = false
+
+    @Option(help: "How many at once.")
+    var jobs = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     @Option(help: "Folder for the scenarios that fail.")
     var out = "hil/out/random"
 
-    func run() throws {
-        let all = seed.map { [$0] } ?? (0..<UInt64(max(0, seeds))).map { first &+ $0 }
-        let begun = MonotonicTime.now()
-        var failed = 0
-        for (index, seed) in all.enumerated() {
-            Progress.show("seed \(seed), \(index + 1)/\(all.count), \(failed) failed")
-            guard let failure = RandomRunner.run(seed: seed, sitePath: site) else { continue }
-            Progress.clear()
-            failed += 1
-            try keep(failure)
+    func validate() throws {
+        if let defect, defect != "all", SeededDefect(rawValue: defect) == nil {
+            let names = SeededDefect.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--defect is one of \(names), all")
         }
+    }
+
+    func run() throws {
+        if let defect { return try find(defect) }
+        let all = seed.map { [$0] } ?? (0..<UInt64(max(0, seeds))).map { first &+ $0 }
+        let sites = self.sites.isEmpty ? RandomSites.all : self.sites
+        let options = RandomRunner.Options(isStrict: strict, shrinks: !whole)
+        let begun = MonotonicTime.now()
+        let queue = SeedQueue(all.enumerated().map { (seed: $1, site: sites[$0 % sites.count]) })
+        let threads = try (0..<max(1, min(jobs, all.count))).map { _ in
+            try SystemThread(name: "seeds") { queue.work(options) }
+        }
+        for thread in threads { thread.join() }
+        let failures = queue.failures
+        var causes: [String: Int] = [:]
+        for (failure, site) in failures {
+            Progress.clear()
+            let cause = failure.outcome.problem ?? failure.outcome.verdict.failed.first?.rawValue ?? ""
+            causes["\(cause) \(site)", default: 0] += 1
+            try keep(failure, site)
+        }
+        let failed = failures.count
         Progress.clear()
         let seconds = (MonotonicTime.now() - begun).seconds
         print(
             "\(all.count - failed) of \(all.count) seeds hold, \(Figure.text((seconds * 10).rounded() / 10)) s"
         )
+        for (cause, count) in causes.sorted(by: { $0.value > $1.value }) { print("  \(count) × \(cause)") }
         if failed > 0 { throw ExitCode(1) }
     }
 
-    private func keep(_ failure: RandomRunner.Failure) throws {
+    /// The table of `hil/DEFECTS.md`: how many seeds each defect takes. A seed counts that fails with the
+    /// defect and not without.
+    private func find(_ name: String) throws {
+        let sites = self.sites.isEmpty ? RandomSites.all : self.sites
+        let defects = SeededDefect.allCases.filter { name == "all" || $0.rawValue == name }
+        var missed = 0
+        print("| defect | seeds needed | found by | site |\n|---|---:|---|---|")
+        for defect in defects {
+            let found = (0..<UInt64(max(0, seeds))).lazy.compactMap { index -> (UInt64, String, String)? in
+                let (seed, path) = (first &+ index, sites[Int(index) % sites.count])
+                let options = RandomRunner.Options(isStrict: true, defect: defect)
+                guard let failure = RandomRunner.run(seed: seed, sitePath: path, options) else { return nil }
+                let well = RandomRunner.run(seed: seed, sitePath: path, .init(isStrict: true))
+                let before = well?.outcome.verdict.failed ?? []
+                guard let by = failure.outcome.verdict.failed.first(where: { !before.contains($0) }) else {
+                    return nil
+                }
+                return (index + 1, by.rawValue, path)
+            }.first
+            if found == nil { missed += 1 }
+            let row = found.map { "\($0.0) | \($0.1) | \($0.2)" } ?? "none in \(seeds) | | "
+            print("| \(defect.rawValue) | \(row) |")
+        }
+        if missed > 0 { throw ExitCode(1) }
+    }
+
+    private func keep(_ failure: RandomRunner.Failure, _ site: String) throws {
         print(RunTable.failures(failure.outcome))
-        guard !failure.yaml.isEmpty else { return }
+        guard !failure.script.steps.isEmpty else { return }
         try DurableFile.createDirectories(out)
         let path = "\(out)/seed-\(failure.seed).yaml"
+        var script = failure.script
         // The site's path counts from the file that names it.
-        let text = failure.yaml.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            line == "site: \(site)" && !site.hasPrefix("/") ? "site: \(up(path))\(site)" : String(line)
-        }.joined(separator: "\n")
-        try DurableFile.replace(path, with: Array(text.utf8))
-        print("  again: ballast-sim run \(path)   or: ballast-sim random --seed \(failure.seed)")
+        if !site.hasPrefix("/") { script.site = up(path) + site }
+        try DurableFile.replace(path, with: Array(script.yaml.utf8))
+        let words = "\(strict ? " --strict" : "") --site \(site)"
+        print("  again: ballast-sim run \(path)   or: ballast-sim random --seed \(failure.seed)\(words)")
     }
 
     private func up(_ path: String) -> String {

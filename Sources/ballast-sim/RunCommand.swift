@@ -42,6 +42,9 @@ struct RunCommand: ParsableCommand {
         help: "Write the time line as a drawing (SVG); of several files each has its name before the ending.")
     var plot: String?
 
+    @Flag(help: "Judge what is known to be unmended too.")
+    var strict = false
+
     @Flag(help: "Say only what failed.")
     var quiet = false
 
@@ -61,7 +64,8 @@ struct RunCommand: ParsableCommand {
         var outcomes: [RunOutcome] = []
         for (index, file) in files.enumerated() {
             Progress.show("\(index + 1)/\(files.count) \(file)")
-            guard let outcome = outcome(of: file) else { continue }
+            guard var outcome = outcome(of: file) else { continue }
+            outcome.verdict.isStrict = strict
             Progress.clear()
             show(outcome)
             if let plot { try write(RunPlot(outcome).svg, to: path(plot, of: outcome)) }

@@ -73,7 +73,7 @@ final class RunningSite {
             contactors: {drive: own, precharge_current_max_a: 10, discharged_v: 60}
             io_module:
               modbus: {host: 127.0.0.1, port: \(ports[5]), unit_id: 3}
-              watchdog_ms: 1000
+              watchdog_ms: 12000
               inputs:
                 - {number: 1, name: emergency_stop}
                 - {number: 2, name: smoke}

@@ -44,6 +44,12 @@ struct MadeUpRun {
         unit.mainCoil = true
         unit.current = Amperes(150)
         unit.inverter = "running"
+        var truth = UnitTruth()
+        truth.obedient = .kilowatts(50)
+        truth.allowedCurrent = -200...200
+        truth.packVoltage = Volts(333)
+        truth.batterySilence = .milliseconds(100)
+        unit.truth = truth
         return unit
     }
 }
@@ -166,9 +172,10 @@ struct MadeUpRun {
 
         var testDescription: String { "\(invariant): \(why)" }
 
-        func history() -> RunHistory {
-            MadeUpRun.history(contactors: .seconds(3)) { time, sample in
+        func history(seconds: Double = 10) -> RunHistory {
+            MadeUpRun.history(seconds: seconds, contactors: .seconds(3)) { time, sample in
                 if time > 3 { change(time, &sample.units[0]) }
+                sample.isDaemonRunning = sample.units[0].mode != nil
             }
         }
     }
@@ -197,11 +204,43 @@ struct MadeUpRun {
             if $0 > 4, $0 < 6 { $1.mode = nil }
         },
         Case(.recovers, "lingers without a reason") { $1.mode = "standby" },
+        Case(.currentWithinLimits, "150 A flow though 140 A are allowed") {
+            $1.truth?.allowedCurrent = -200...140
+        },
+        Case(.currentWithinLimits, "the same where the device's scale has changed") {
+            $1.truth?.allowedCurrent = -200...140
+            $1.faults = [.inverterScale]
+        },
+        Case(.currentWithinLimits, "a charge that is not allowed") {
+            $1.current = Amperes(-150)
+            $1.truth?.allowedCurrent = -140...200
+        },
+        Case(.powerFollowsOrIsTold, "45 kW less than asked for") { $1.delivered = .kilowatts(5) },
+        Case(.powerFollowsOrIsTold, "turned round half of the time") {
+            $1.delivered = .kilowatts(Int($0 * 2) % 2 == 0 ? 50 : -50)
+        },
+        Case(.outOfServiceIsZero, "enters service with power that nobody asked for") {
+            $1.mode = $0 < 5 ? "standby" : "running"
+        },
+        Case(.latchesOutliveRuns, "a trip ends with a restart") {
+            $1.trips = $0 < 5.05 ? ["smoke"] : []
+            if $0 > 5.05, $0 < 6 { $1.mode = nil }
+        },
+        Case(.latchesOutliveRuns, "a hold ends with a restart") {
+            $1.holds = $0 < 5.05 ? ["after_reset"] : []
+            if $0 > 5.05, $0 < 6 { $1.mode = nil }
+        },
+        Case(.noContactPartsLoad, "our coil goes off at 150 A") {
+            if $0 > 5.05, $0 < 5.15 { $1.truth?.partings = [Parting(current: Amperes(150), cause: .coil)] }
+        },
+        Case(.noContactPartsLoad, "a permit is withdrawn at 150 A") {
+            if $0 > 5.05, $0 < 5.15 { $1.truth?.partings = [Parting(current: Amperes(-150), cause: .permit)] }
+        },
     ]
 
     @Test(arguments: violations)
     func `an invariant that is violated is found`(row: Case) {
-        #expect(row.invariant.judged(on: row.history()).isFailed, row.why)
+        #expect(row.invariant.judged(on: row.history(seconds: 30)).isFailed, row.why)
     }
 
     @Test func `cycles that are missed all the time are found, a few are not`() {
@@ -241,6 +280,26 @@ struct MadeUpRun {
             $1.mainCoil = false
             $1.current = Amperes(1)
         },
+        Case(.currentWithinLimits, "what its resolution hides") {
+            $1.current = Amperes(0.4)
+            $1.truth?.allowedCurrent = -200...0
+            $1.delivered = .zero
+        },
+        Case(.powerFollowsOrIsTold, "it is told") {
+            $1.delivered = .zero
+            if $0 > 6 { $1.trips = ["not_following"] }
+        },
+        Case(.noContactPartsLoad, "the emergency stop is pressed") {
+            $1.truth?.partings = [Parting(current: Amperes(150), cause: .coil)]
+            $1.truth?.hasEmergency = true
+        },
+        Case(.noContactPartsLoad, "the battery's own protection") {
+            $1.truth?.partings = [Parting(current: Amperes(150), cause: .protection)]
+        },
+        Case(.latchesOutliveRuns, "held for another reason") {
+            $1.holds = $0 < 5 ? ["after_reset"] : ["after_restart"]
+            if $0 > 5, $0 < 6 { $1.mode = nil }
+        },
         Case(.recovers, "it says what holds it") {
             $1.mode = "standby"
             $1.holds = ["after_reset"]
@@ -255,6 +314,68 @@ struct MadeUpRun {
     func `what an invariant allows is not taken for a violation`(row: Case) {
         let judgement = row.invariant.judged(on: row.history())
         #expect(!judgement.isFailed, "\(row.why): \(judgement)")
+    }
+
+    @Test func `more than agreed at the point of connection is found, either way, whatever a meter says`() {
+        func judged(_ kilowatts: Double, _ faults: [Fault.Kind] = []) -> Judgement {
+            var history = MadeUpRun.history { time, sample in
+                sample.units[0].delivered = .kilowatts(time > 2 ? kilowatts : 0)
+                sample.siteFaults = faults
+            }
+            (history.importLimit, history.exportLimit) = (.kilowatts(40), .kilowatts(60))
+            return Invariant.siteLimits.judged(on: history)
+        }
+        #expect(!judged(55).isFailed)
+        #expect(judged(65).isFailed)
+        #expect(judged(-45).isFailed)
+        #expect(judged(65, [.meterReversed]).isFailed, "it has some seconds more, and no more")
+    }
+
+    @Test func `power outside the grid code's window is found on the grid as it is`() {
+        func judged(_ hertz: Double, until end: Double) -> Judgement {
+            var history = MadeUpRun.history { time, sample in
+                sample.frequency = Hertz(time > 2 ? hertz : 50)
+                if time > end { sample.units[0].delivered = .zero }
+            }
+            history.gridLimits = [GridLimit(.below(Hertz(47.5)), clearing: .milliseconds(200))]
+            return Invariant.gridWindow.judged(on: history)
+        }
+        #expect(!judged(47.5, until: 10).isFailed, "the limit belongs to the inside")
+        #expect(judged(47.4, until: 10).isFailed)
+        #expect(!judged(47.4, until: 2.5).isFailed)
+    }
+
+    @Test func `who booked a unit keeps it until they, its name or its time ends it`() throws {
+        func judged(_ words: [(at: Double, words: String)], from start: Double) throws -> Judgement {
+            var history = MadeUpRun.history(seconds: 60) { time, sample in
+                sample.units[0].delivered = .kilowatts(time > start ? 50 : 0)
+            }
+            history.commands = try words.map {
+                let command = try OperatorCommand($0.words)
+                return RunWish(time: ScenarioKeys.seconds($0.at), wish: command.wish, person: command.person)
+            }
+            return Invariant.staysWhereItIsPut.judged(on: history)
+        }
+        let booked = (at: 1.0, words: "mode A maintenance --for 1h --by 1001")
+        #expect(
+            try judged([booked, (20, "reset A --by 1002"), (22, "resume A --by 1002")], from: 25).isFailed)
+        #expect(try !judged([booked, (20, "mode A auto --by 1001")], from: 25).isFailed)
+        let short = (at: 1.0, words: "mode A standby --for 10s --by 1001")
+        #expect(try judged([short], from: 25).isFailed, "the end of its time starts nothing")
+        #expect(try !judged([short, (20, "resume A")], from: 25).isFailed)
+    }
+
+    @Test func `who is called silent has said nothing for that long`() {
+        func judged(_ text: String) -> Judgement {
+            var history = MadeUpRun.history { _, _ in }
+            history.events = [
+                RunEvent(time: .seconds(5), name: "trip", unit: "A", cause: "lost_bms", text: text)
+            ]
+            return Invariant.toldIsTrue.judged(on: history)
+        }
+        #expect(judged("TRIP lost_bms: battery silent for 1.84 s, limit 1.2 s").isFailed)
+        #expect(!judged("TRIP lost_bms: battery silent for 0.3 s, limit 0.2 s").isFailed)
+        #expect(!judged("TRIP lost_bms: no pack current for 1.84 s, limit 1.2 s").isFailed)
     }
 
     @Test func `a reset ends a trip`() {

@@ -158,7 +158,7 @@ import struct Scenario.Expectation
 
     // swift-format-ignore
     static let refused: [(text: String, part: String, why: Comment)] = [
-        ("steps: [{at_s: 1}]", "fault, clear, frequency_hz, operator, daemon, run", "a step that does nothing"),
+        ("steps: [{at_s: 1}]", "a step has one of fault, clear, frequency_hz, site_load_kw", "a step that does nothing"),
         ("steps: [{at_s: 1, daemon: kill, run: ls}]", "two steps", "a step that does two things"),
         ("steps: [{at_s: 1, daemon: murder}]", "kill, trap, stop, continue", "no such way to end"),
         ("steps: [{at_s: 1, clear: fire, unit: A}]", "cell_overheat", "no such fault to clear"),

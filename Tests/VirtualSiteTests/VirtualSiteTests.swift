@@ -54,7 +54,7 @@ let project = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" 
         """
 
     static func run(
-        _ text: String, site: String = "config/examples/demo-site.yaml", defect: VirtualSite.Defect? = nil
+        _ text: String, site: String = "config/examples/demo-site.yaml", defect: SeededDefect? = nil
     ) throws -> RunOutcome {
         let scenario = try Scenario(
             try YAMLText.parse(Array((head + text).utf8), file: "s.yaml"), file: "s.yaml")
@@ -130,7 +130,7 @@ let project = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" 
         #expect(outcome.isPassed, "\(RunTable.failures(outcome))")
     }
 
-    static let defects: [(defect: VirtualSite.Defect, invariant: Invariant, steps: String)] = [
+    static let defects: [(defect: SeededDefect, invariant: Invariant, steps: String)] = [
         (
             .writesTooMuch, .setpointWithinLimits,
             "duration_s: 4\nsteps: [{at_s: 0.5, operator: setpoint 180 --for 60s}]"
@@ -159,7 +159,7 @@ let project = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" 
 
     @Test(arguments: defects)
     func `a defect of ours is found by the invariant that stands against it, and by no other run`(
-        defect: VirtualSite.Defect, invariant: Invariant, steps: String
+        defect: SeededDefect, invariant: Invariant, steps: String
     ) throws {
         func isFound(_ outcome: RunOutcome) -> Bool {
             outcome.verdict.invariants.contains { $0.invariant == invariant && $0.judgement.isFailed }
@@ -190,17 +190,17 @@ let project = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" 
 
     @Test func `a seed gives the same file every time, and another seed another one`() throws {
         let config = try SiteConfig.load(path: Self.site)
-        func yaml(_ seed: UInt64) -> String {
-            RandomRunner.yaml(seed: seed, site: config, sitePath: Self.site)
+        func script(_ seed: UInt64) -> RandomScenario.Script {
+            RandomRunner.script(seed: seed, site: config, sitePath: Self.site)
         }
-        #expect(yaml(7) == yaml(7))
-        #expect(yaml(7) != yaml(8))
+        #expect(script(7) == script(7))
+        #expect(script(7) != script(8))
     }
 
     @Test func `every seed's file is a scenario`() throws {
         let config = try SiteConfig.load(path: Self.site)
         for seed in UInt64(1)...300 {
-            let text = RandomRunner.yaml(seed: seed, site: config, sitePath: Self.site)
+            let text = RandomRunner.script(seed: seed, site: config, sitePath: Self.site).yaml
             _ = try Scenario(try YAMLText.parse(Array(text.utf8), file: "\(seed)"), file: "\(seed)")
         }
     }

@@ -90,6 +90,7 @@ struct LiveRun {
         switch action {
         case .command(let command):
             let time = MonotonicTime.now() - start
+            history.commands.append(RunWish(time: time, wish: command.wish, person: command.person))
             // A refusal is an answer as well; the expectations judge it.
             if let reason = try site.operate(command.arguments) {
                 let text = "ballastctl \(command.arguments.joined(separator: " ")): \(reason)"
@@ -102,7 +103,7 @@ struct LiveRun {
             }
             try site.perform(action, program)
         case .run(let line): try site.shell(line)
-        case .fault, .clear, .frequency: break
+        case .fault, .clear, .frequency, .siteLoad, .gridLoad, .clock: break
         }
     }
 
@@ -178,7 +179,7 @@ extension RunHistory.Unit {
         self.init(
             id: unit.id, rating: unit.maxPower, evidenceBudget: slowest * 3 + period,
             response: unit.followTime, reversion: unit.reversion,
-            openUnderLoad: unit.contactors?.openingLimit,
+            openUnderLoad: unit.contactors.map { _ in unit.openingLimit },
             currentFloor: unit.contactors?.zeroCurrent ?? Amperes(2))
     }
 }

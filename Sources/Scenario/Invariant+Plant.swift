@@ -1,0 +1,295 @@
+import Quantities
+
+// Judged on the plant's own truth. A tier that cannot look into the plant judges none of it.
+
+extension RunHistory.Unit {
+    /// What counts as no power.
+    var nothing: Watts { nameplate * 0.02 }
+}
+
+extension RunHistory {
+    private var hasTruth: Bool { samples.contains { $0.units.contains { $0.truth != nil } } }
+    private var blind: Judgement { .notJudged("this tier cannot look into the plant") }
+
+    func amperes(_ current: Amperes) -> String { Figure.text((current.value * 10).rounded() / 10) + " A" }
+
+    /// The inverter does not do what it is told, so that only its own timer and contacts are left.
+    static func isDeaf(_ seen: UnitSample) -> Bool {
+        seen.faults.contains {
+            [.inverterDisobeys, .inverterKeepsPower, .inverterForeignWrites, .inverterReversed].contains($0)
+        }
+    }
+
+    /// How long power may stand that nobody wants; `nil` = nothing on this site can end it.
+    private func tail(_ unit: Int, _ seen: UnitSample) -> Duration? {
+        let own = units[unit].reversion + units[unit].response + PhysicalTime.reversionRoom.time
+        guard Self.isDeaf(seen) else { return own }
+        return units[unit].openUnderLoad.map { own + PhysicalTime.telling.time + $0 }
+    }
+
+    /// Somebody has been told that something is wrong with the unit.
+    private func isTold(_ seen: UnitSample) -> Bool {
+        !seen.trips.isEmpty || seen.warnings.contains { $0 == "not_following" }
+    }
+
+    // MARK: I1a
+
+    /// Ten amperes allowed are ten amperes at the battery's terminals, losses included. An inverter without
+    /// power draws what it draws.
+    func judgeCurrent() -> Judgement {
+        guard hasTruth else { return blind }
+        for unit in units.indices {
+            for index in samples.indices {
+                let seen = samples[index].units[unit]
+                guard let truth = seen.truth, seen.isContactorClosed, let allowed = truth.allowedCurrent,
+                    !isInside(seen.current, allowed, truth, unit)
+                else { continue }
+                guard let time = patience(unit, samples[index]) else {
+                    if isTold(seen) || samples[index].isDaemonRunning == false { continue }
+                    return failure(unit, samples[index].time, over(seen, allowed))
+                }
+                if !wasInside(seen.current, unit, index, within: time) {
+                    return failure(unit, samples[index].time, over(seen, allowed))
+                }
+            }
+        }
+        return .passed
+    }
+
+    private func over(_ seen: UnitSample, _ allowed: ClosedRange<Double>) -> String {
+        let limits = "\(amperes(Amperes(allowed.lowerBound))) … \(amperes(Amperes(allowed.upperBound)))"
+        return "\(amperes(seen.current)) flow, and the battery allows \(limits)"
+    }
+
+    /// From a narrower limit to the current inside it; `nil` = nothing on this site can bring it there.
+    private func patience(_ unit: Int, _ sample: RunSample) -> Duration? {
+        let seen = sample.units[unit]
+        let time = reaction + PhysicalTime.inverterRamp.time + (seen.truth?.wireDelay ?? .zero)
+        let isAlone = !sample.isDaemonRunning || (seen.writtenAge ?? .zero) > .seconds(1)
+        guard Self.isDeaf(seen) || isAlone else {
+            return seen.faults.contains(.inverterScale) ? time + PhysicalTime.scale.time : time
+        }
+        return tail(unit, seen).map { $0 + time + PhysicalTime.telling.time }
+    }
+
+    private func isInside(
+        _ current: Amperes, _ allowed: ClosedRange<Double>, _ truth: UnitTruth, _ unit: Int
+    ) -> Bool {
+        let idle = units[unit].idle.value / Swift.max(1, truth.packVoltage.value)
+        let high = Swift.max(allowed.upperBound * 1.02, idle) + 0.5
+        return current.value <= high && current.value >= allowed.lowerBound * 1.02 - 0.5
+    }
+
+    /// Whether it was allowed at some instant of the time before.
+    private func wasInside(
+        _ current: Amperes, _ unit: Int, _ index: Int, within time: Duration
+    ) -> Bool {
+        for earlier in samples[...index].reversed() {
+            if earlier.time < samples[index].time - time { return false }
+            guard let truth = earlier.units[unit].truth, let allowed = truth.allowedCurrent else {
+                return true
+            }
+            if isInside(current, allowed, truth, unit) { return true }
+        }
+        return true
+    }
+
+    // MARK: I4a
+
+    /// A leaky sum of the time in which power is not what an obeying inverter would give: what comes and goes
+    /// is told too.
+    func judgeFollowing() -> Judgement {
+        guard hasTruth else { return blind }
+        for unit in units.indices {
+            var sum = Duration.zero
+            var last = samples.first?.time ?? .zero
+            for sample in samples {
+                let seen = sample.units[unit]
+                let step = sample.time - last
+                last = sample.time
+                guard let truth = seen.truth, sample.isDaemonRunning, seen.mode != nil else { continue }
+                if isTold(seen) { sum = .zero }
+                guard (seen.delivered - truth.obedient).magnitude > units[unit].nothing else {
+                    sum = Swift.max(.zero, sum - step / 4)
+                    continue
+                }
+                sum += step
+                guard sum > units[unit].response + PhysicalTime.telling.time else { continue }
+                let (is_, was) = (kilowatts(seen.delivered), kilowatts(truth.obedient))
+                return failure(
+                    unit, sample.time, "\(is_) flow where \(was) are asked for, and nobody says so")
+            }
+        }
+        return .passed
+    }
+
+    // MARK: L2a
+
+    /// Tripped, on standby, in maintenance, offline: zero by the device's own time at the latest; where
+    /// nothing can end it, it is told. Nobody enters service while power flows that was not asked for.
+    func judgeOutOfService() -> Judgement {
+        guard hasTruth else { return blind }
+        let out: Set<String> = ["tripped", "standby", "maintenance", "offline"]
+        for unit in units.indices {
+            var since: Duration?
+            var before: (mode: String, flows: Bool)?
+            for sample in samples {
+                let seen = sample.units[unit]
+                guard let mode = seen.mode, seen.truth != nil else { continue }
+                let flows = seen.delivered.magnitude > units[unit].nothing
+                if let before, out.contains(before.mode), before.flows, mode == "running" {
+                    return failure(
+                        unit, sample.time,
+                        "it enters service from \(before.mode) at \(kilowatts(seen.delivered))")
+                }
+                before = (mode, flows)
+                guard out.contains(mode), flows else {
+                    since = nil
+                    continue
+                }
+                let begun = since ?? sample.time
+                since = begun
+                let limit = tail(unit, seen) ?? units[unit].response + PhysicalTime.telling.time
+                guard sample.time - begun > limit else { continue }
+                if tail(unit, seen) == nil && isTold(seen) { continue }
+                return failure(unit, sample.time, "it is \(mode) and gives \(kilowatts(seen.delivered))")
+            }
+        }
+        return .passed
+    }
+
+    // MARK: I12
+
+    /// What was latched or held before the program ended is so after it has started again, and nothing moves
+    /// before a person has said so.
+    func judgeRestarts() -> Judgement {
+        var seenRestart = false
+        for unit in units.indices {
+            var before: UnitSample?
+            var isGone = false
+            for sample in samples {
+                let seen = sample.units[unit]
+                if !sample.isDaemonRunning { isGone = before != nil }
+                guard seen.mode != nil else { continue }
+                if isGone, let before {
+                    seenRestart = true
+                    if let lost = before.trips.first(where: { !seen.trips.contains($0) }) {
+                        return failure(unit, sample.time, "the trip \(lost) is gone after a restart")
+                    }
+                    if !before.holds.isEmpty && seen.holds.isEmpty && seen.trips.isEmpty {
+                        return failure(
+                            unit, sample.time, "the hold \(before.holds[0]) is gone after a restart")
+                    }
+                }
+                isGone = false
+                before = seen
+            }
+        }
+        return seenRestart ? .passed : .notJudged("the program was not started again")
+    }
+
+    // MARK: I13
+
+    /// A contact of ours, or one that opens because we withdraw what permits it, parts no more than it may:
+    /// but where the inverter's own timer had its time and power flows all the same, or where a wire says
+    /// that waiting is worse.
+    func judgePartings() -> Judgement {
+        guard hasTruth else { return blind }
+        for sample in samples {
+            for unit in units.indices {
+                let seen = sample.units[unit]
+                guard let truth = seen.truth else { continue }
+                for parting in truth.partings {
+                    guard parting.cause == .coil || parting.cause == .permit,
+                        parting.current.magnitude > units[unit].breakingCurrent, !truth.hasEmergency
+                    else { continue }
+                    let waited = seen.writtenAge ?? .seconds(86_400)
+                    let needed = units[unit].reversion + PhysicalTime.inverterRamp.time
+                    if waited >= needed, isDeclared(unit, sample.time) { continue }
+                    let how = parting.cause == .coil ? "our coil" : "a permit that we withdrew"
+                    return failure(
+                        unit, sample.time, "\(how) parts \(amperes(parting.current))")
+                }
+            }
+        }
+        return .passed
+    }
+
+    /// Whether the controller has said that it opens under load; nobody can say so while none runs.
+    func isDeclared(_ unit: Int, _ time: Duration) -> Bool {
+        let near = samples.last { $0.time <= time }
+        if near?.isDaemonRunning == false { return true }
+        return events.contains {
+            $0.name == "opened_under_load" && $0.unit == units[unit].id && $0.time <= time + reaction
+                && $0.time >= time - .seconds(2)
+        }
+    }
+
+    // MARK: I14
+
+    func judgeSiteLimits() -> Judgement {
+        guard importLimit != nil || exportLimit != nil else { return .notJudged("no limit is agreed") }
+        guard hasTruth else { return blind }
+        var since: Duration?
+        for sample in samples {
+            let room = ratedPower * 0.01
+            let power = sample.pointPower
+            let isOver =
+                exportLimit.map { power > $0 + room } ?? false
+                || importLimit.map { -power > $0 + room } ?? false
+            // What the load alone takes nobody here can help.
+            guard isOver, sample.delivered.magnitude > room else {
+                since = nil
+                continue
+            }
+            let begun = since ?? sample.time
+            since = begun
+            let lies: Set<Fault.Kind> = [.meterFrozen, .meterReversed, .meterNotAvailable, .meterSilence]
+            var limit = PhysicalTime.pointOfConnection.time
+            if sample.siteFaults.contains(where: { lies.contains($0) }) {
+                limit = limit + PhysicalTime.lyingMeter.time
+            }
+            for unit in units.indices where Self.isDeaf(sample.units[unit]) || !sample.isDaemonRunning {
+                limit = Swift.max(limit, units[unit].reversion + units[unit].response + .seconds(1))
+            }
+            guard sample.time - begun > limit else { continue }
+            return .failed(
+                "at \(Figure.text(sample.time.seconds)) s: \(kilowatts(power)) at the point of connection")
+        }
+        return .passed
+    }
+
+    var ratedPower: Watts { units.reduce(.zero) { $0 + $1.nameplate } }
+
+    // MARK: I15
+
+    func judgeGridWindow() -> Judgement {
+        guard !gridLimits.isEmpty else { return .notJudged("the site supervises no grid") }
+        guard hasTruth else { return blind }
+        var since = [Duration?](repeating: nil, count: gridLimits.count)
+        for sample in samples {
+            for (index, limit) in gridLimits.enumerated() {
+                guard limit.holds(sample.frequency, sample.voltage) else {
+                    since[index] = nil
+                    continue
+                }
+                let begun = since[index] ?? sample.time
+                since[index] = begun
+                for unit in units.indices {
+                    let seen = sample.units[unit]
+                    guard seen.delivered.magnitude > units[unit].nothing else { continue }
+                    var time = limit.clearing + PhysicalTime.gridReaction.time
+                    if !sample.isDaemonRunning || Self.isDeaf(seen) {
+                        guard let tail = tail(unit, seen) else { continue }
+                        time = time + tail
+                    }
+                    guard sample.time - begun > time else { continue }
+                    let voltage = Figure.text(sample.voltage.percent)
+                    let grid = "\(Figure.text(sample.frequency.value)) Hz, \(voltage) %"
+                    return failure(unit, sample.time, "\(kilowatts(seen.delivered)) flow into \(grid)")
+                }
+            }
+        }
+        return .passed
+    }
+}

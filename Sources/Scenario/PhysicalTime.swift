@@ -1,0 +1,45 @@
+import Quantities
+
+/// A time that physics, a device or a rule gives before an invariant must hold, and where it comes from.
+/// There is no other: what is not here has no time.
+public struct PhysicalTime: Sendable, Equatable {
+    public var text: String
+    public var time: Duration
+    public var source: String
+
+    /// The simulated inverter's own ramp, from nothing to its rating and a little more.
+    static let inverterRamp = PhysicalTime(
+        text: "an inverter's way to a new setpoint", time: .milliseconds(250),
+        source: "the plant's own ramp: rating in 0.2 s, steps of 20 ms")
+    /// How long power may not follow before somebody must say so.
+    static let telling = PhysicalTime(
+        text: "power that does not follow is seen", time: .seconds(3),
+        source: "2 s of evidence, so that no step of power is taken for a fault, and 1 s to act")
+    /// A device that multiplies by ten what stands in it.
+    static let scale = PhysicalTime(
+        text: "a device whose scale has changed", time: .milliseconds(300),
+        source: "one poll of 100 ms in which its scale is read, one write, and its ramp")
+    /// Until a meter that lies is named, and the limit holds on something else.
+    static let lyingMeter = PhysicalTime(
+        text: "a meter that lies is found out", time: .seconds(5),
+        source: "some steps of our own power and the meter's answer to each")
+    /// One lost answer, or one late frame.
+    static let hiccup = PhysicalTime(
+        text: "a hiccup of a device that is well is over", time: .seconds(5),
+        source: "it is asked again within its budget, and comes back on the ramp")
+    /// A danger that stands now and then.
+    static let danger = PhysicalTime(
+        text: "a danger that comes and goes has stood long enough", time: .seconds(4),
+        source: "longer than the debounce of any mandatory row, which a danger that stays has to outlast")
+    /// Measured, decided, written, ramped down.
+    static let pointOfConnection = PhysicalTime(
+        text: "a limit at the point of connection is kept again", time: .seconds(1),
+        source: "a poll of the meter, two cycles, a write and the inverter's ramp")
+    /// Behind the clearing time of a grid code's region.
+    static let gridReaction = PhysicalTime(
+        text: "power is gone behind the code's clearing time", time: .milliseconds(500),
+        source: "the clearing time is until zero power (IEEE 1547-2018 6.4); a sample's age on top")
+    static let reversionRoom = PhysicalTime(
+        text: "a reversion timer's own step", time: .seconds(1),
+        source: "SunSpec 704 counts whole seconds")
+}
