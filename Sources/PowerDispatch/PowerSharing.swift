@@ -4,8 +4,8 @@ import Quantities
 /// What one unit may do and what it is given.
 public struct UnitShare: Sendable, BitwiseCopyable {
     public var window: PermitWindow
-    /// What a unit that is on its way into service will have at its end; its part is measured by that, so that
-    /// it comes to it on the ramp and no slower. `nil` = the window.
+    /// What a unit that is on its way into service will have at its end; its part is measured by that, so
+    /// that it comes to it on the ramp and no slower. `nil` = the window.
     public var full: PermitWindow?
     /// `nil` = unknown: the unit is neither preferred nor spared.
     public var stateOfCharge: Fraction?
@@ -100,7 +100,8 @@ public struct PowerSharing: Sendable, BitwiseCopyable {
         let mean = meanCharge(limits, units, count)
         for index in 0..<count {
             let full = units[index].full.map { limit(of: $0, toward: target) }
-            widths[index] = max(full ?? .zero, limits[index]) * favour(advantage(of: units[index], over: mean, target))
+            let width = max(full ?? .zero, limits[index])
+            widths[index] = width * favour(advantage(of: units[index], over: mean, target))
         }
         // At the last level everybody is full; rounding must not ask for more.
         let highest = 1 + settings.balancing
