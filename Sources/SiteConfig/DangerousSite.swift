@@ -163,17 +163,27 @@ struct DangerousSite {
     private func checkPlace() {
         let directory = site.paths.stateDirectory
         if isReal {
+            let place = Self.place(directory)
             let temporary = ["/tmp", "/var/tmp", "/dev/shm", "/run"]
             if !directory.hasPrefix("/") {
                 refuse(
                     "paths", "state_directory \(directory) is relative: latched trips would follow the caller"
                 )
-            } else if temporary.contains(where: { directory == $0 || directory.hasPrefix($0 + "/") }) {
+            } else if temporary.contains(where: { place == $0 || place.hasPrefix($0 + "/") }) {
                 refuse(
                     "paths",
                     "state_directory \(directory) does not outlive a restart: latched trips would be lost")
             }
         }
+    }
+
+    /// The path without its dots.
+    private static func place(_ path: String) -> String {
+        var parts: [Substring] = []
+        for part in path.split(separator: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        }
+        return "/" + parts.joined(separator: "/")
     }
 
     // MARK: Emergency stop

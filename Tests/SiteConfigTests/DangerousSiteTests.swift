@@ -72,6 +72,7 @@ import Testing
         Row("import_limit_kw: 100, export_limit_kw: 100", "import_limit_kw: 5, export_limit_kw: 5", "more than ten times"),
         Row(", site_load_max_kw: 20", "", "site_load_max_kw is left out", .siteLoad),
         Row("state_directory: /var/lib/ballast", "state_directory: /tmp/ballast", "does not outlive a restart"),
+        Row("state_directory: /var/lib/ballast", "state_directory: /var/lib/./../tmp/b", "does not outlive a restart"),
         Row("state_directory: /var/lib/ballast", "state_directory: state", "is relative"),
         Row("- {number: 1, name: emergency_stop}\n        ", "", "no input emergency_stop"),
         Row(off("thermal_runaway").0, off("thermal_runaway").1, "row thermal_runaway is off"),
