@@ -110,6 +110,7 @@ enum EventCatalog {
         "scanned": "b88b81dfd0c654fd8b3c10c5e2a821ff",
         "setpoint_overridden": "e612c298f9575135b1ff01b98a352362",
         "setpoint_refused": "fb0bd34dc3eb5b768a572049a271c69d",
+        "short_gap": "b06bc8f5495645979bde7d9df3e2233d",
         "spool": "63f6af910e0b51c59b0d2d9666114759",
         "spool_failed": "1eda4a2a77bf59bbb70cc6cf3575346c",
         "started": "30624f291e2f566a8f8e516398a94a89",

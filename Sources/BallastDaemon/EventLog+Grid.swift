@@ -57,8 +57,8 @@ extension EventLog {
             .basePointLapsed, .lockBegun, .lockEnded, .lockRefused, .overrideOfTripped, .resetDone,
             .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .overrideBegun, .overrideEnded, .overrideRefused, .contactorFault,
-            .openedUnderLoad, .held, .holdEnded, .resumeRefused, .nameplateBelow, .secondSenderHeard,
-            .secondSenderGone:
+            .openedUnderLoad, .held, .holdEnded, .resumeRefused, .nameplateBelow, .shortGap,
+            .secondSenderHeard, .secondSenderGone:
             (record.event, record.text) = plain(event.kind)
         }
     }

@@ -121,12 +121,7 @@ struct EventLog {
             let current = event.value.map { "\(Names.rounded($0)) A" } ?? "a current that nobody knows"
             record.text += "; parted \(current)"
             if let limit = event.limit { record.text += ", made for \(Names.rounded(limit)) A" }
-        case .nameplateBelow:
-            let (rated, asked) = ((event.value ?? 0) / 1_000, (event.limit ?? 0) / 1_000)
-            record.event = "nameplate_below"
-            record.text =
-                "the inverter says that it is built for \(Names.rounded(rated)) kW, max_power_kw is"
-                + " \(Names.rounded(asked)): it is asked for no more than its own"
+        case .nameplateBelow, .shortGap: (record.event, record.text) = measured(event)
         case .resetDone, .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .holdEnded, .resumeRefused, .secondSenderHeard, .secondSenderGone:
             (record.event, record.text) = plain(event.kind)
@@ -184,6 +179,20 @@ struct EventLog {
         record.text = "\(kind.name)\(person) \(done)\(time)"
     }
 
+    /// Of events whose text is their numbers.
+    private func measured(_ event: Event) -> (event: String, text: String) {
+        let (value, limit) = (event.value ?? 0, event.limit ?? 0)
+        guard event.kind == .nameplateBelow else {
+            let missing = "a device was missing for \(Names.rounded(value)) s"
+            return ("short_gap", "back on the ramp: \(missing), too short to enter service anew")
+        }
+        return (
+            "nameplate_below",
+            "the inverter says that it is built for \(Names.rounded(value / 1_000)) kW, max_power_kw is"
+                + " \(Names.rounded(limit / 1_000)): it is asked for no more than its own"
+        )
+    }
+
     func plain(_ kind: Event.Kind) -> (event: String, text: String) {
         switch kind {
         case .resetDone: ("reset", "trips reset; the unit is held until it is resumed")
@@ -224,7 +233,8 @@ struct EventLog {
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
             .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost,
-            .gridNotReady, .contactorFault, .held, .nameplateBelow, .gridSourceBlind, .gridSourceSees,
+            .gridNotReady, .contactorFault, .held, .nameplateBelow, .shortGap, .gridSourceBlind,
+            .gridSourceSees,
             .meterJudged:
             ("", "")
         }
@@ -242,7 +252,7 @@ struct EventLog {
         case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,
             .basePointSet, .basePointRevoked, .lockBegun, .lockEnded, .overrideBegun,
             .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered, .holdEnded,
-            .gridSeen, .gridSourceSees, .secondSenderGone:
+            .gridSeen, .gridSourceSees, .secondSenderGone, .shortGap:
             .notice
         }
     }

@@ -15,8 +15,15 @@ enum SilenceSummary {
             what: "answer", signal: "inverter_silence")
         return [battery, inverter].map { "    silence       " + $0.text(config) }
             + [
-                "    short gap     costs enter_service_s: \(Names.rounded(service.seconds)) s until power is back"
+                "    short gap     " + gap(config.control.shortGap, service)
             ]
+    }
+
+    private static func gap(_ longest: Duration, _ service: Duration) -> String {
+        let whole = "enter_service_s, \(Names.rounded(service.seconds)) s until power is back"
+        guard longest > .zero else { return "costs \(whole)" }
+        return
+            "up to \(Names.rounded(longest.seconds)) s without a trip, three an hour: back on the ramp; else \(whole)"
     }
 
     private struct Device {

@@ -151,7 +151,7 @@ struct SiteAssembly {
     static func siteSettings(_ config: SiteConfig) -> SiteSettings {
         let grid = config.gridIntegration
         let meterPoll = config.gridMeter?.modbus.poll ?? .milliseconds(100)
-        return SiteSettings(
+        var settings = SiteSettings(
             interlocks: InterlockTable(config),
             droop: grid.droop.curve,
             basePoint: config.control.basePoint, ramp: config.control.rampRate,
@@ -162,6 +162,8 @@ struct SiteAssembly {
             outputGrace: config.control.outputGrace, limits: SiteLimits(config.limits),
             reversion: BasePoint.Reversion(config.control.leaseReversion), service: grid.droop.service,
             sharing: SharingSettings(config.powerSharing), grid: gridSettings(config))
+        settings.shortGap = config.control.shortGap
+        return settings
     }
 
     private static func canLinks(

@@ -45,7 +45,8 @@ public struct Controller: Sendable, BitwiseCopyable {
         rated = sum
         units = InlineArray(
             repeating: UnitController(
-                settings: unitSettings[0], enterService: settings.enterService, heat: settings.interlocks.heat
+                settings: unitSettings[0], enterService: settings.enterService, shortGap: settings.shortGap,
+                heat: settings.interlocks.heat
             ))
         shares = InlineArray(repeating: UnitShare(window: .closed(.mode)))
         sharing = PowerSharing(settings.sharing)
@@ -64,6 +65,7 @@ public struct Controller: Sendable, BitwiseCopyable {
         for index in 0..<unitSettings.count {
             units[index] = UnitController(
                 settings: unitSettings[index], enterService: settings.enterService,
+                shortGap: settings.shortGap,
                 heat: settings.interlocks.heat)
         }
     }
@@ -152,7 +154,8 @@ public struct Controller: Sendable, BitwiseCopyable {
     {
         UnitController.Input(
             index: index, cycle: cycle, now: now, elapsed: elapsed,
-            isStopWanted: isStopWanted, stopBound: settings.stopBound, ramp: settings.ramp)
+            isStopWanted: isStopWanted, stopBound: settings.stopBound, ramp: settings.ramp,
+            isGridGood: watch.isGood)
     }
 
     /// Base point and frequency response. The slope stands on the nameplate of the whole site, also when

@@ -65,6 +65,9 @@ public struct Event: Sendable, BitwiseCopyable {
         case resetNeedsService
         /// The time to stop is over and the inverter still delivers, or nobody can see what it does.
         case stoppedWithPower
+        /// A device was missing for so many seconds, and the unit is back on the ramp without the time to
+        /// enter service.
+        case shortGap
         /// Somebody else speaks in the battery's name: the strictest of what is said counts.
         case secondSenderHeard
         case secondSenderGone

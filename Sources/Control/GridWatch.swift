@@ -40,6 +40,13 @@ struct GridWatch: Sendable, BitwiseCopyable {
     private var selector: FrequencySelector
     private var filter: RateOfChangeFilter
     private var supervisor: GridSupervisor?
+    /// Nobody supervises the grid, or it is seen good.
+    var isGood: Bool {
+        switch supervisor?.state {
+        case nil, .inService, .ramping: true
+        case .out, .waiting, .blind: false
+        }
+    }
     private var local: LocalGridSight
     /// The source in use, or the last one.
     private var source: FrequencySource.Kind?

@@ -78,6 +78,9 @@ public struct SiteSettings: Sendable, BitwiseCopyable {
     /// How old the grid meter's readings may be.
     public var meterBudget: Duration
     public var enterService: Duration
+    /// The longest gap of a device after which its unit comes back on the ramp; zero = every gap costs the
+    /// time to enter service.
+    public var shortGap = Duration.zero
     /// A stopping unit counts as stopped after this time, whatever it measures.
     public var stopBound: Duration
     /// How long a setpoint holds without a newer one.

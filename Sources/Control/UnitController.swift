@@ -29,22 +29,24 @@ struct UnitController: Sendable, BitwiseCopyable {
     private(set) var entered: Watts = .zero
     private var actuation: ActuationWatch
     private var thermal: ThermalWatch
-    private var chargeLimit = WideningLimit()
-    private var dischargeLimit = WideningLimit()
+    private var limits = UnitLimits()
     private var frozen: FrozenWatch
     private var wrongPower = WrongPower()
-    private var lowestVoltage = LowestVoltage()
     /// What the inverter says that it is built for; `nil` before it has said anything.
     private(set) var nameplate: Watts?
     private(set) var contactors: ContactorControl
+    private var gap: ShortGap
+    /// What the inverter said of itself while the unit ran.
+    private var lastState: InverterState?
     private(set) var reportedFault: ContactorSequence.Fault?
 
-    init(settings: UnitSettings, enterService: Duration, heat: ThermalWatch.Heat) {
+    init(settings: UnitSettings, enterService: Duration, shortGap: Duration, heat: ThermalWatch.Heat) {
         self.settings = settings
         actuation = ActuationWatch(response: settings.inverterResponse)
         thermal = ThermalWatch(resolution: settings.temperatureResolution, heat: heat)
         frozen = FrozenWatch(limit: settings.frozenSamples)
         contactors = ContactorControl(settings)
+        gap = ShortGap(limit: shortGap)
         mode = UnitMode(enterService: enterService)
     }
 
@@ -58,6 +60,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         var stopBound: Duration
         /// The site's.
         var ramp: WattsPerSecond
+        /// Nothing that supervises the grid has seen anything but a good one.
+        var isGridGood = true
     }
 
     mutating func restore(_ trips: InterlockSet, firstOut: InterlockID?, hold former: UnitHold) {
@@ -121,10 +125,13 @@ struct UnitController: Sendable, BitwiseCopyable {
             add(.held(.afterInterlock), input, &events)
         }
         let before = mode.state
-        mode.handle(event(of: signals, input), at: input.now)
+        let event = event(of: signals, input)
+        bridge(event, signals, input)
+        mode.handle(event, at: input.now)
         connect(patience(rows), signals, input, &events)
         reportMode(from: before, input, &events)
         reportStop(from: before, signals, input, &events)
+        endGap(signals, input, &events)
         entered = mode.isRunning ? min(settings.rating, entered + input.ramp * input.elapsed) : .zero
         decision.window = window(signals, verdict, after: input.elapsed)
         decision.warnings = bank.warnings
@@ -168,7 +175,8 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     /// Contactors may be closed. What a held unit has closed stays so only until its power has ended.
     private var permitsContactors: Bool {
-        mode.permitsContactors && ((hold.isEmpty && !locks.isHeld) || mode.connects)
+        (mode.permitsContactors || gap.isOpen)
+            && ((hold.isEmpty && !locks.isHeld) || mode.connects || gap.isOpen)
     }
 
     /// The unit alone shall not run.
@@ -180,7 +188,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         _ patience: Duration?, _ signals: UnitSignals, _ input: Input, _ events: inout EventList
     ) {
         contactors.step(
-            isClosingWanted: contactors.isDriven ? mode.connects : permitsContactors, patience: patience,
+            isClosingWanted: contactors.isDriven ? mode.connects || gap.isOpen : permitsContactors,
+            patience: patience,
             at: input.now)
         if contactors.output.opensUnderLoad {
             let current = signals.image.battery.packCurrent.fresh(
@@ -373,6 +382,29 @@ struct UnitController: Sendable, BitwiseCopyable {
         return hasStopped(signals, input) ? .stopped : .stop
     }
 
+    /// A short gap of a device that is otherwise well costs no time to enter service.
+    private mutating func bridge(_ event: UnitMode.Event, _ signals: UnitSignals, _ input: Input) {
+        let state = signals.image.inverter.state.fresh(at: input.now, within: settings.budget.inverter)
+        if case .unseen = event {} else { gap.look(isSeen: true, inverter: state, at: input.now) }
+        switch event {
+        case .trip, .maintain: return gap.spoil()
+        case .unseen where mode.isRunning: gap.begin(lastState, at: input.now)
+        case .unseen: gap.look(isSeen: false, inverter: state, at: input.now)
+        case .ready where gap.ended != nil: mode.waive(at: input.now)
+        case .stop, .stopped, .ready, .connected: break
+        }
+        if input.isStopWanted || isKeptOut || !input.isGridGood || signals.inputsSilence != 0 { gap.spoil() }
+    }
+
+    /// Tells of a gap that is over.
+    private mutating func endGap(_ signals: UnitSignals, _ input: Input, _ events: inout EventList) {
+        guard mode.isRunning else { return }
+        lastState = signals.image.inverter.state.fresh(at: input.now, within: settings.budget.inverter)
+        guard let lasted = gap.close(at: input.now)?.seconds else { return }
+        let (cycle, now) = (input.cycle, input.now)
+        events.append(Event(unit: input.index, kind: .shortGap, value: lasted, cycle: cycle, at: now))
+    }
+
     /// On its way into service, with no power asked of it yet.
     private var isWaiting: Bool {
         switch mode.state.kind {
@@ -478,48 +510,11 @@ struct UnitController: Sendable, BitwiseCopyable {
         _ signals: UnitSignals, _ verdict: InterlockBank.Verdict, after elapsed: Duration
     ) -> PermitWindow {
         guard mode.isRunning, contactors.output.isPermitted, let seen else {
-            chargeLimit.forget()
-            dischargeLimit.forget()
+            limits.forget()
             return closedWindow
         }
-        var rating = settings.rating
-        if let nameplate, nameplate < rating { rating = nameplate }
-        var window = PermitWindow.rating(rating)
-        window.limitCharge(to: settings.rating * verdict.charge.share, verdict.charge.cause)
-        window.limitDischarge(to: settings.rating * verdict.discharge.share, verdict.discharge.cause)
-        // Limits are the battery's: what is lost on the way lies between its power and the terminals'. Where
-        // nobody says how much, a discharge reckons with much and a charge with none.
-        let voltage = lowestVoltage.add(seen.packVoltage, at: signals.now)
-        let charge = settings.losses.absorbed(into: voltage * seen.chargeCurrentLimit)
-        let discharge = settings.directCurrentLosses.injected(from: voltage * seen.dischargeCurrentLimit)
-        window.limitCharge(
-            to: chargeLimit.follow(charge, rating: settings.rating, after: elapsed), .batteryCurrentLimit)
-        window.limitDischarge(
-            to: dischargeLimit.follow(discharge, rating: settings.rating, after: elapsed),
-            .batteryCurrentLimit)
-        limitStateOfCharge(seen.stateOfCharge, &window)
-        limitPermissions(signals, &window)
-        return window
-    }
-
-    /// Linear over the last 2 % of charge at each end, so that power does not chatter at the wall.
-    private func limitStateOfCharge(_ charge: Fraction, _ window: inout PermitWindow) {
-        let walls = ChargeWalls(
-            low: settings.minStateOfCharge, high: settings.maxStateOfCharge, taper: ChargeWalls.standardTaper)
-        let (toFull, toEmpty) = (walls.chargeShare(at: charge), walls.dischargeShare(at: charge))
-        if toFull < 1 { window.limitCharge(to: settings.rating * toFull, .stateOfCharge) }
-        if toEmpty < 1 { window.limitDischarge(to: settings.rating * toEmpty, .stateOfCharge) }
-    }
-
-    /// A BMS that never sent permissions forbids nothing; one that fell silent about them forbids everything.
-    private func limitPermissions(_ signals: UnitSignals, _ window: inout PermitWindow) {
-        let permissions = signals.image.battery.permissions
-        if let allowed = permissions.fresh(at: signals.now, within: settings.budget.battery) {
-            if !allowed.contains(.charge) { window.limitCharge(to: .zero, .batteryPermission) }
-            if !allowed.contains(.discharge) { window.limitDischarge(to: .zero, .batteryPermission) }
-        } else if permissions.fault(at: signals.now, within: settings.budget.battery) != .neverSeen {
-            window.close(.reading(.permissions))
-        }
+        let rating = nameplate.map { min($0, settings.rating) } ?? settings.rating
+        return limits.window(signals, verdict, seen, rating: rating, settings, after: elapsed)
     }
 
     private mutating func report(

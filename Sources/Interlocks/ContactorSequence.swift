@@ -78,6 +78,7 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
     public private(set) var state: State
     let settings: ContactorSettings
     private(set) var disagreesSince: MonotonicTime?
+    private(set) var flicker = ContactFlicker()
     /// Of this step.
     private var patience: Duration
 
@@ -145,12 +146,10 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         // What cannot be read heals nothing.
         case .unknown: break
         }
+        let isFlickering = flickers(agreement, at: now)
         if seen.isReset { return .reset }
-        if agreement == .contradicted, let since = disagreesSince, now - since >= settings.feedbackDebounce,
-            !isOpeningFaulted
-        {
-            return .disagreement
-        }
+        let lasts = disagreesSince.map { now - $0 >= settings.feedbackDebounce } ?? false
+        if agreement == .contradicted, lasts || isFlickering, !isOpeningFaulted { return .disagreement }
         if settings.drive == .battery { return seen.isClosingWanted ? .charged : unload(seen) }
         // Contacts that nobody sees stay or go open.
         let isClosingWanted = seen.isClosingWanted && agreement != .unknown
@@ -165,6 +164,15 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
 
     private func isDischarged(_ seen: ContactorReading) -> Bool {
         seen.dcVoltage.map { $0 <= settings.dischargedVoltage } ?? false
+    }
+
+    private mutating func flickers(_ agreement: Agreement, at now: MonotonicTime) -> Bool {
+        guard state == .closed else {
+            flicker = ContactFlicker()
+            return false
+        }
+        let isAgreed: Bool? = agreement == .unknown ? nil : agreement == .agreed
+        return flicker.look(isAgreed: isAgreed, debounce: settings.feedbackDebounce, at: now)
     }
 
     /// It already opens because of a fault: what counts from here on is the current alone.

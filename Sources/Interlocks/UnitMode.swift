@@ -86,6 +86,11 @@ public struct UnitMode: Sendable, BitwiseCopyable {
         }
     }
 
+    /// A unit that waits has waited long enough: it was in service a moment ago.
+    public mutating func waive(at now: MonotonicTime) {
+        if case .standby = state { state = .standby(since: now - enterService) }
+    }
+
     public var isRunning: Bool { state == .running }
 
     /// Contactors may be closed: everything is seen good and no trip is latched.

@@ -58,6 +58,8 @@ public struct ControlConfig: Sendable, Equatable {
     public var cpu: Int?
     /// How long every permissive must have been seen good before a unit runs.
     public var enterService: Duration
+    /// The longest gap of a device after which its unit comes back without that time; zero = none.
+    public var shortGap = Duration.seconds(5)
     /// After a restart that nobody planned units enter service without a resume.
     public var resumesAfterRestart: Bool
     /// Power asked for without any other request; positive = discharge.

@@ -48,6 +48,10 @@ enum SiteKeys {
         static let enterService = ConfigKey.number(
             "enter_service_s", 0...1_000, "s", .computed("300; 2 in simulation"),
             "how long all must be well before a unit runs", as: seconds)
+        static let shortGap = ConfigKey.number(
+            "short_gap_s", 0...5, "s", .fixed(5),
+            "longest gap of a device after which its unit is back without that time, at most three an hour; 0 = none",
+            as: seconds)
         static let resumeAfterRestart = ConfigKey.flag(
             "resume_after_restart", .fixed("false"),
             "units run again by themselves after an unplanned restart; never after the third in 10 min, nor where latches "

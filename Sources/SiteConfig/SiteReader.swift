@@ -98,6 +98,7 @@ struct SiteReader {
         let priority = reader.value(Keys.realtimePriority)
         let cpu = reader.value(Keys.cpu)
         let enterService = Self.enterService(reader, mode: mode)
+        let shortGap = reader.value(Keys.shortGap)
         let resumes = reader.value(Keys.resumeAfterRestart)
         let stopLimit = reader.value(Keys.stopLimit)
         let basePoint = reader.value(Keys.basePoint)
@@ -105,7 +106,7 @@ struct SiteReader {
         let reversion = Self.reversion(reader)
         let timing = TimingLimitsConfig.read(reader, period: period)
         guard let period, let grace, let priority, let cpu, let resumes, let basePoint, let reversion,
-            let stopLimit,
+            let stopLimit, let shortGap,
             let timing
         else { return nil }
         if grace < period * 2 {
@@ -123,8 +124,9 @@ struct SiteReader {
         }
         return ControlConfig(
             period: period, outputGrace: grace, realtimePriority: priority, cpu: cpu,
-            enterService: enterService, resumesAfterRestart: resumes, basePoint: basePoint,
-            rampRate: rampRate, leaseReversion: reversion, timing: timing, stopLimit: stopLimit)
+            enterService: enterService, shortGap: shortGap, resumesAfterRestart: resumes,
+            basePoint: basePoint, rampRate: rampRate, leaseReversion: reversion, timing: timing,
+            stopLimit: stopLimit)
     }
 
     /// Good for no time at all is not seen good.

@@ -72,7 +72,7 @@ extension SiteConfig {
     private static var control: [any ReferenceEntry] {
         typealias Keys = SiteKeys.Control
         return [
-            Keys.period, Keys.outputGrace, Keys.realtimePriority, Keys.cpu, Keys.enterService,
+            Keys.period, Keys.outputGrace, Keys.realtimePriority, Keys.cpu, Keys.enterService, Keys.shortGap,
             Keys.resumeAfterRestart, Keys.stopLimit, Keys.basePoint, Keys.rampRate, SiteKeys.Lease.rule,
             SiteKeys.Lease.hold,
             SiteKeys.Timing.lateness, SiteKeys.Timing.execution, SiteKeys.Timing.overruns,

@@ -93,9 +93,10 @@ struct Site {
         interlocks: InterlockTable = .lithiumIronPhosphate, limits: SiteLimits = SiteLimits(),
         frozenSamples: Int = 0, isFrozenUnderLoadOnly: Bool = false, inputs: DigitalInputSet = .none,
         contactors: ContactorSettings = .ofBattery, grid: GridSettings? = nil,
-        service: ServiceSettings = ServiceSettings(), inverterResponse: Duration? = nil
+        service: ServiceSettings = ServiceSettings(), inverterResponse: Duration? = nil,
+        shortGap: Duration = .zero
     ) {
-        let settings = SiteSettings(
+        var settings = SiteSettings(
             interlocks: interlocks,
             droop: DroopCurve(
                 nominal: Hertz(50), deadbandLowMillihertz: 49_970, deadbandHighMillihertz: 50_030,
@@ -103,6 +104,7 @@ struct Site {
             basePoint: basePoint, ramp: ramp, frequencyHold: .seconds(1), meterBudget: Self.budget,
             enterService: .seconds(3), stopBound: .seconds(10), outputGrace: .milliseconds(100),
             limits: limits, service: service, grid: grid)
+        settings.shortGap = shortGap
         var unit = UnitSettings(
             rating: Self.rating, minStateOfCharge: .percent(10), maxStateOfCharge: .percent(90),
             budget: FreshnessBudget(

@@ -107,6 +107,10 @@ private struct UnitKey: Hashable {
         bits.add(detail, width: 4)
         bits.add(Bits.age(of: since, now, atMost: 2), width: 2)
         bits.add(Bits.age(of: control.sequence.disagreesSince, now, atMost: 1), width: 2)
+        let flicker = control.sequence.flicker
+        bits.add(UInt64(flicker.contradictedFor / SiteSpecification.period), width: 3)
+        bits.add(Bits.age(of: flicker.agreedSince, now, atMost: 14), width: 4)
+        bits.add(flicker.seenAt != nil)
         bits.add(control.output.closesMain)
         bits.add(control.output.closesPrecharge)
         bits.add(control.output.isPermitted)
@@ -195,8 +199,7 @@ extension StateKey {
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
                     "missingBattery", "missingInverter",
                     "seen", "reported", "locks", "hold", "hasSecondSender", "entered", "actuation", "thermal",
-                    "chargeLimit",
-                    "dischargeLimit", "frozen", "wrongPower", "lowestVoltage", "nameplate", "contactors",
+                    "limits", "frozen", "wrongPower", "nameplate", "contactors", "gap", "lastState",
                     "reportedFault",
                 ]
             ),
@@ -219,7 +222,11 @@ extension StateKey {
             ),
             (
                 "ContactorSequence", unit.contactors.sequence,
-                ["state", "settings", "disagreesSince", "patience"]
+                ["state", "settings", "disagreesSince", "flicker", "patience"]
+            ),
+            (
+                "ContactFlicker", unit.contactors.sequence.flicker,
+                ["contradictedFor", "agreedSince", "seenAt"]
             ),
             ("UnitLocks", unit.locks, ["slots", "isMaintained", "isStandby", "isHeld"]),
             ("UnitMode", unit.mode, ["state", "enterService"]),

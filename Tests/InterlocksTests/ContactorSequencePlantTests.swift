@@ -215,8 +215,10 @@ import Testing
     @Test func `feedback that differs now and then is no fault`() {
         var rig = Rig()
         rig.close()
-        for cycle in 0..<200 { rig.step { if cycle % 5 != 0 { $0.isMainClosed = false } } }
-        #expect(rig.sequence.state == .closed)
+        for cycle in 0..<2_000 { rig.step { $0.isMainClosed = cycle % 5 != 0 } }
+        #expect(rig.sequence.state == .closed, "one odd sample each time")
+        for cycle in 0..<40 { rig.step { $0.isMainClosed = cycle % 5 == 0 } }
+        #expect(rig.sequence.fault == .feedback, "never for its debounce, and most of the time")
     }
 
     @Test func `a fault of a former run stands`() {

@@ -1,0 +1,64 @@
+import Plant
+import Quantities
+
+/// A running unit whose device was not heard for a moment: it comes back on the ramp, without the time that
+/// the grid's code asks of one that enters service.
+///
+/// Only where nothing has happened meanwhile: no trip, nobody who wants it out, the grid seen good
+/// throughout, the inverter in the state that it had. And seldom: a device that hiccups all day is not well.
+struct ShortGap: Sendable, BitwiseCopyable {
+    /// In `window`.
+    static let most = 3
+    static let window = Duration.seconds(3_600)
+    /// After the gap the inverter may need so long to be seen at zero power.
+    static let settling = Duration.seconds(10)
+
+    /// The longest gap; zero = every gap is a loss.
+    private let limit: Duration
+    /// Since when the device is missing; `nil` = it is not, or the gap has become a loss.
+    private(set) var began: MonotonicTime?
+    /// When the device was there again.
+    private(set) var ended: MonotonicTime?
+    private var state: InverterState?
+    /// When the last of them ended, oldest first.
+    private var returns: InlineArray<3, MonotonicTime?> = InlineArray(repeating: nil)
+
+    init(limit: Duration) { self.limit = limit }
+
+    /// The unit has left service at `now` because a reading is missing.
+    mutating func begin(_ inverter: InverterState?, at now: MonotonicTime) {
+        let oldest = returns[0]
+        guard limit > .zero, inverter != nil, oldest.map({ now - $0 > Self.window }) ?? true else { return }
+        (began, ended, state) = (now, nil, inverter)
+    }
+
+    /// It is a loss after all.
+    mutating func spoil() { (began, ended) = (nil, nil) }
+
+    /// What goes on while no reading is missing for long.
+    mutating func look(isSeen: Bool, inverter: InverterState?, at now: MonotonicTime) {
+        guard let began else { return }
+        if let ended {
+            if !isSeen || now - ended > Self.settling { spoil() }
+        } else if isSeen {
+            if inverter == state { ended = now } else { spoil() }
+        } else if now - began > limit {
+            spoil()
+        }
+    }
+
+    /// Contacts that are closed stay so.
+    var isOpen: Bool { began != nil && ended == nil }
+
+    /// The unit runs again.
+    ///
+    /// - Returns: how long the device was missing; `nil` where the unit has entered service in its whole
+    /// time.
+    mutating func close(at now: MonotonicTime) -> Duration? {
+        guard let began, let ended else { return nil }
+        spoil()
+        for index in 0..<2 { returns[index] = returns[index + 1] }
+        returns[2] = now
+        return ended - began
+    }
+}
