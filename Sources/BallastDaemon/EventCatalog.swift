@@ -104,6 +104,8 @@ enum EventCatalog {
         "reversion_unproven": "80a6d39bd61f5c1aaa16c4ee607a8f20",
         "second_sender": "c4b0e92d718f4a65b3d1a6f7e25c8094",
         "second_sender_gone": "6fa1d3870be24c59972e4d80c5b19e63",
+        "sensor_agrees": "a41c66ef0f7641c2b08cc66fd7f444e6",
+        "sensor_contradicted": "53c8fbe8670449cca40b1061cfd1e99b",
         "safe_output": "bb44af351c4b5b7188d3ffa2f38809e5",
         "safe_output_failed": "90888ac8a995524682cd4cbb18f73c51",
         "safe_output_idle": "074b897366cf5041addb56d286b47bca",

@@ -57,7 +57,8 @@ extension EventLog {
             .basePointLapsed, .lockBegun, .lockEnded, .lockRefused, .overrideOfTripped, .resetDone,
             .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .overrideBegun, .overrideEnded, .overrideRefused, .contactorFault,
-            .openedUnderLoad, .held, .holdEnded, .resumeRefused, .nameplateBelow, .shortGap,
+            .openedUnderLoad, .held, .holdEnded, .resumeRefused, .nameplateBelow, .shortGap, .doubted,
+            .believed,
             .secondSenderHeard, .secondSenderGone:
             (record.event, record.text) = plain(event.kind)
         }

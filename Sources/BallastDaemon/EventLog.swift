@@ -122,6 +122,7 @@ struct EventLog {
             record.text += "; parted \(current)"
             if let limit = event.limit { record.text += ", made for \(Names.rounded(limit)) A" }
         case .nameplateBelow, .shortGap: (record.event, record.text) = measured(event)
+        case .doubted(let doubt), .believed(let doubt): describe(doubt, event, &record)
         case .resetDone, .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .holdEnded, .resumeRefused, .secondSenderHeard, .secondSenderGone:
             (record.event, record.text) = plain(event.kind)
@@ -179,6 +180,24 @@ struct EventLog {
         record.text = "\(kind.name)\(person) \(done)\(time)"
     }
 
+    private func describe(_ doubt: Doubt, _ event: Event, _ record: inout EventRecord) {
+        let (said, other) = (Names.rounded(event.value ?? 0), Names.rounded(event.limit ?? 0))
+        record.cause = "\(doubt.name)"
+        record.event = "sensor_contradicted"
+        switch (doubt, event.kind == .believed(doubt)) {
+        case (.current, false):
+            record.text =
+                "sensors contradict each other: the battery says \(said) A, the inverter's power makes \(other) A"
+        case (.packVoltage, false):
+            record.text =
+                "sensors contradict each other: the pack says \(said) V, its cells make \(other) V"
+        case (.stateOfCharge, _): record.text = "state of charge jumped from \(other) % to \(said) %"
+        case (.current, true), (.packVoltage, true):
+            record.event = "sensor_agrees"
+            record.text = "\(doubt.name) agrees again with what others make of it"
+        }
+    }
+
     /// Of events whose text is their numbers.
     private func measured(_ event: Event) -> (event: String, text: String) {
         let (value, limit) = (event.value ?? 0, event.limit ?? 0)
@@ -233,7 +252,8 @@ struct EventLog {
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
             .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost,
-            .gridNotReady, .contactorFault, .held, .nameplateBelow, .shortGap, .gridSourceBlind,
+            .gridNotReady, .contactorFault, .held, .nameplateBelow, .shortGap, .doubted, .believed,
+            .gridSourceBlind,
             .gridSourceSees,
             .meterJudged:
             ("", "")
@@ -247,12 +267,12 @@ struct EventLog {
         case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
             .secondSenderHeard, .basePointRefused, .basePointLapsed, .lockRefused, .overrideRefused,
             .overrideOfTripped, .frequencyDisputed, .frequencyMissing, .gridNotReady, .gridSourceBlind,
-            .held, .resumeRefused, .nameplateBelow:
+            .held, .resumeRefused, .nameplateBelow, .doubted:
             .warning
         case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,
             .basePointSet, .basePointRevoked, .lockBegun, .lockEnded, .overrideBegun,
             .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered, .holdEnded,
-            .gridSeen, .gridSourceSees, .secondSenderGone, .shortGap:
+            .gridSeen, .gridSourceSees, .secondSenderGone, .shortGap, .believed:
             .notice
         }
     }

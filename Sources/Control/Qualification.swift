@@ -38,4 +38,18 @@ enum Plausible {
         low = .bad(.implausible, since: now)
         high = .bad(.implausible, since: now)
     }
+
+    /// Whether every input that is wired can be read.
+    static func areFresh(
+        _ inputs: DigitalInputImage, _ wired: DigitalInputSet, at now: MonotonicTime, within limit: Duration
+    ) -> Bool {
+        func isFresh(_ reading: Reading<Bool>, _ wire: DigitalInputSet) -> Bool {
+            !wired.contains(wire) || reading.fault(at: now, within: limit) == nil
+        }
+        return isFresh(inputs.emergencyStop, .emergencyStop) && isFresh(inputs.smoke, .smoke)
+            && isFresh(inputs.gas, .gas) && isFresh(inputs.door, .door)
+            && isFresh(inputs.breaker, .breaker)
+            && isFresh(inputs.isMainContactorClosed, .mainContactor)
+            && isFresh(inputs.isPrechargeContactorClosed, .prechargeContactor)
+    }
 }

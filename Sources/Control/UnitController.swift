@@ -36,6 +36,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     private(set) var nameplate: Watts?
     private(set) var contactors: ContactorControl
     private var gap: ShortGap
+    private var opinion: SecondOpinion
     /// What the inverter said of itself while the unit ran.
     private var lastState: InverterState?
     private(set) var reportedFault: ContactorSequence.Fault?
@@ -47,6 +48,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         frozen = FrozenWatch(limit: settings.frozenSamples)
         contactors = ContactorControl(settings)
         gap = ShortGap(limit: shortGap)
+        opinion = SecondOpinion(rating: settings.rating, idle: settings.directCurrentLosses.idle)
         mode = UnitMode(enterService: enterService)
     }
 
@@ -118,6 +120,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         let verdict = bank.evaluate(rows, of: signals, after: input.elapsed)
         report(verdict, rows, signals, input, &events)
         judgePower(signals, input, &events)
+        compare(signals, input, &events)
         readNameplate(signals, input, &events)
         endLocks(input, &events)
         if bank.isHolding && !hold.contains(.afterInterlock) {
@@ -275,7 +278,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         batterySilentFor = isBatteryFresh ? .zero : batterySilentFor.map { $0 + elapsed }
         inverterSilentFor = isInverterFresh ? .zero : inverterSilentFor.map { $0 + elapsed }
         learnMissing(image, isBatteryFresh: isBatteryFresh, isInverterFresh: isInverterFresh, at: now)
-        let areInputsFresh = Self.areFresh(image.inputs, settings.inputs, at: now, within: budget.inputs)
+        let areInputsFresh = Plausible.areFresh(
+            image.inputs, settings.inputs, at: now, within: budget.inputs)
         inputsSilentFor = areInputsFresh ? .zero : inputsSilentFor.map { $0 + elapsed }
         contactors.look(
             image, at: now, within: budget, areInputsFresh: areInputsFresh, after: elapsed)
@@ -309,20 +313,6 @@ struct UnitController: Sendable, BitwiseCopyable {
             search.look(image.inverter.state, .state)
             missingInverter = search.result
         }
-    }
-
-    /// Whether every input that is wired can be read.
-    private static func areFresh(
-        _ inputs: DigitalInputImage, _ wired: DigitalInputSet, at now: MonotonicTime, within limit: Duration
-    ) -> Bool {
-        func isFresh(_ reading: Reading<Bool>, _ wire: DigitalInputSet) -> Bool {
-            !wired.contains(wire) || reading.fault(at: now, within: limit) == nil
-        }
-        return isFresh(inputs.emergencyStop, .emergencyStop) && isFresh(inputs.smoke, .smoke)
-            && isFresh(inputs.gas, .gas) && isFresh(inputs.door, .door)
-            && isFresh(inputs.breaker, .breaker)
-            && isFresh(inputs.isMainContactorClosed, .mainContactor)
-            && isFresh(inputs.isPrechargeContactorClosed, .prechargeContactor)
     }
 
     /// The signals that need a memory.
@@ -436,6 +426,17 @@ struct UnitController: Sendable, BitwiseCopyable {
         }
         // Nobody resets it while power flows, or while nobody sees that none does.
         if bank.latched.contains(.notFollowing) && !isAtZero(signals) { bank.holdBack(.notFollowing) }
+    }
+
+    /// What the battery says beside what others make of it.
+    private mutating func compare(_ signals: UnitSignals, _ input: Input, _ events: inout EventList) {
+        let sight = SecondOpinion.Sight(signals.image, at: input.now, within: settings.budget)
+        opinion.look(sight, after: input.elapsed) { found in
+            events.append(
+                Event(
+                    unit: input.index, kind: found.isNew ? .doubted(found.doubt) : .believed(found.doubt),
+                    value: found.said, limit: found.other, cycle: input.cycle, at: input.now))
+        }
     }
 
     /// With what was asked of the inverter and what it gives.

@@ -199,7 +199,8 @@ extension StateKey {
                     "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
                     "missingBattery", "missingInverter",
                     "seen", "reported", "locks", "hold", "hasSecondSender", "entered", "actuation", "thermal",
-                    "limits", "frozen", "wrongPower", "nameplate", "contactors", "gap", "lastState",
+                    "limits", "frozen", "wrongPower", "nameplate", "contactors", "gap", "opinion",
+                    "lastState",
                     "reportedFault",
                 ]
             ),

@@ -1,0 +1,142 @@
+import Interlocks
+import Plant
+import Quantities
+
+/// A measurement that another one contradicts.
+public enum Doubt: UInt8, Sendable, BitwiseCopyable, Equatable {
+    /// The battery's current beside the inverter's power.
+    case current
+    /// The pack's voltage beside its cells.
+    case packVoltage
+    /// The state of charge beside what it was a moment ago.
+    case stateOfCharge
+
+    public var name: StaticString {
+        switch self {
+        case .current: "pack_current"
+        case .packVoltage: "pack_voltage"
+        case .stateOfCharge: "state_of_charge"
+        }
+    }
+}
+
+/// Asks somebody else where one sensor of a battery decides.
+///
+/// Nobody knows which of the two is wrong, so that it is told and changes nothing: limits, and what counts as
+/// no load, take the stricter one by themselves.
+struct SecondOpinion: Sendable, BitwiseCopyable {
+    /// What one sample says of itself, and what the other one makes of it.
+    struct Finding: Sendable, BitwiseCopyable, Equatable {
+        var doubt: Doubt
+        /// In A, V or percent.
+        var said: Double
+        var other: Double
+        /// `false`: they agree again.
+        var isNew: Bool
+    }
+
+    /// What one cycle sees; `nil` = not fresh.
+    struct Sight: Sendable, BitwiseCopyable {
+        var current: Amperes?
+        var packVoltage: Volts?
+        var power: Watts?
+        /// The mean of the highest and the lowest cell.
+        var cell: Volts?
+        var charge: Fraction?
+
+        init(_ image: UnitImage, at now: MonotonicTime, within budget: FreshnessBudget) {
+            let battery = image.battery
+            current = battery.packCurrent.fresh(at: now, within: budget.battery)
+            packVoltage = battery.packVoltage.fresh(at: now, within: budget.battery)
+            power = image.inverter.activePower.fresh(at: now, within: budget.inverter)
+            let high = battery.cellVoltageMax.fresh(at: now, within: budget.battery)
+            let low = battery.cellVoltageMin.fresh(at: now, within: budget.battery)
+            if let high, let low { cell = (high + low) * 0.5 }
+            charge = battery.stateOfCharge.fresh(at: now, within: budget.battery)
+        }
+    }
+
+    /// Longer than the two are sampled apart, and than any ramp takes.
+    static let patience = Duration.seconds(3)
+    /// Of the power, and of the rating below which a share of the power says nothing.
+    private static let powerShare = 0.4
+    private static let ratedShare = 0.1
+    /// The mean of two cells stands for all of them.
+    private static let voltageShare = 0.08
+    /// Beside what the largest battery current could have moved since.
+    private static let chargeStep = 0.05
+    private static let chargeRate = 0.003
+
+    private let rating: Watts
+    private let idle: Watts
+    private var currentFor = Duration.zero
+    private var voltageFor = Duration.zero
+    private var doubtsCurrent = false
+    private var doubtsVoltage = false
+    /// Pack voltage ÷ cell voltage, as the battery was first seen.
+    private var cells: Double?
+    private var charge: (value: Fraction, age: Duration)?
+    /// A charge that jumps again and again is told once a minute.
+    private var quietFor = Duration.zero
+
+    init(rating: Watts, idle: Watts) {
+        self.rating = rating
+        self.idle = idle
+    }
+
+    /// Looks once, and tells what is new.
+    mutating func look(_ seen: Sight, after elapsed: Duration, tell: (Finding) -> Void) {
+        lookAtCurrent(seen, elapsed, tell)
+        lookAtVoltage(seen, elapsed, tell)
+        lookAtCharge(seen, elapsed, tell)
+    }
+
+    private mutating func lookAtCurrent(_ seen: Sight, _ elapsed: Duration, _ tell: (Finding) -> Void) {
+        guard let current = seen.current, let pack = seen.packVoltage, let power = seen.power, pack > .zero
+        else { return }
+        let allowed = max(power.magnitude * Self.powerShare, rating * Self.ratedShare) + idle
+        let isWrong = (pack * current - power).magnitude > allowed
+        let finding = Finding(doubt: .current, said: current.value, other: (power / pack).value, isNew: true)
+        judge(isWrong, finding, &currentFor, &doubtsCurrent, elapsed, tell)
+    }
+
+    private mutating func lookAtVoltage(_ seen: Sight, _ elapsed: Duration, _ tell: (Finding) -> Void) {
+        guard let pack = seen.packVoltage, let cell = seen.cell, cell > .zero else { return }
+        let ratio = pack / cell
+        let known = cells ?? ratio
+        cells = known
+        let isWrong = abs(ratio / known - 1) > Self.voltageShare
+        let finding = Finding(
+            doubt: .packVoltage, said: pack.value, other: (cell * known).value, isNew: true)
+        judge(isWrong, finding, &voltageFor, &doubtsVoltage, elapsed, tell)
+    }
+
+    /// Contradiction and agreement both count when they have lasted.
+    private func judge(
+        _ isWrong: Bool, _ finding: Finding, _ time: inout Duration, _ doubts: inout Bool,
+        _ elapsed: Duration, _ tell: (Finding) -> Void
+    ) {
+        time = isWrong == doubts ? .zero : time + elapsed
+        guard time >= Self.patience else { return }
+        time = .zero
+        doubts = isWrong
+        var finding = finding
+        finding.isNew = isWrong
+        tell(finding)
+    }
+
+    private mutating func lookAtCharge(_ seen: Sight, _ elapsed: Duration, _ tell: (Finding) -> Void) {
+        let age = (charge?.age ?? .zero) + elapsed
+        quietFor = max(.zero, quietFor - elapsed)
+        guard let now = seen.charge else {
+            if let former = charge { charge = (former.value, age) }
+            return
+        }
+        defer { charge = (now, .zero) }
+        guard let former = charge?.value else { return }
+        let allowed = Self.chargeStep + Self.chargeRate * age.seconds
+        guard (now - former).magnitude.value > allowed, quietFor == .zero else { return }
+        quietFor = .seconds(60)
+        tell(Finding(doubt: .stateOfCharge, said: now.value * 100, other: former.value * 100, isNew: true))
+    }
+}

@@ -1,0 +1,50 @@
+import Control
+import Quantities
+import Testing
+
+/// A battery whose sensors are compared with each other and with the inverter.
+@Suite struct SecondOpinionTests {
+    typealias Change = @Sendable (inout Feed) -> Void
+
+    // swift-format-ignore
+    static let rows: [(change: Change, doubt: Doubt?, why: Comment)] = [
+        ({ _ in },                                          nil,            "a battery that is well"),
+        ({ $0.packCurrent = 425 },                          .current,       "300 A more than 100 kW make"),
+        ({ $0.packCurrent = 170 },                          nil,            "36 kW of 500 may be losses and time"),
+        ({ $0.packVoltage = 725 },                          .packVoltage,   "a tenth below its cells"),
+        ({ $0.packVoltage = 760 },                          nil,            "two cells stand for all of them"),
+        ({ $0.stateOfCharge = 0.56 },                       .stateOfCharge, "six percent at once"),
+        ({ $0.stateOfCharge = 0.54 },                       nil,            "a BMS may correct itself a little"),
+    ]
+
+    @Test(arguments: rows) func `what another measurement contradicts is told once, and what agrees is not`(
+        row: (change: Change, doubt: Doubt?, why: Comment)
+    ) {
+        var site = Site(units: 1, basePoint: .kilowatts(100))
+        site.enterService()
+        site.run(for: .seconds(5))
+        row.change(&site.feeds[0])
+        site.run(for: .seconds(20))
+        let told = site.happened.map(\.kind).filter { if case .doubted = $0 { true } else { false } }
+        #expect(told == row.doubt.map { [Event.Kind.doubted($0)] } ?? [], row.why)
+    }
+
+    @Test func `what agrees again is told, and both only after they have lasted`() {
+        var site = Site(units: 1, basePoint: .kilowatts(100))
+        site.enterService()
+        for _ in 0..<20 {
+            site.feeds[0].packCurrent = 425
+            site.run(for: .seconds(2))
+            site.feeds[0].packCurrent = nil
+            site.run(for: .seconds(1))
+        }
+        #expect(!site.happened.contains { $0.kind == .doubted(.current) })
+        site.feeds[0].packCurrent = 425
+        site.run(for: .seconds(4))
+        #expect(
+            site.happened.contains { $0.kind == .doubted(.current) && $0.value == 425 && $0.limit == 125 })
+        site.feeds[0].packCurrent = nil
+        site.run(for: .seconds(4))
+        #expect(site.happened.contains { $0.kind == .believed(.current) })
+    }
+}
