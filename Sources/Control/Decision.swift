@@ -68,8 +68,8 @@ public struct Event: Sendable, BitwiseCopyable {
         /// A device was missing for so many seconds, and the unit is back on the ramp without the time to
         /// enter service.
         case shortGap
-        /// Another measurement contradicts one of the battery, for a while; of a state of charge once. `value`
-        /// is what it says, `limit` what the other one makes of it: A, V, percent.
+        /// Another measurement contradicts one of the battery, for a while; of a state of charge once.
+        /// `value` is what it says, `limit` what the other one makes of it: A, V, percent.
         case doubted(Doubt)
         case believed(Doubt)
         /// Somebody else speaks in the battery's name: the strictest of what is said counts.
