@@ -138,9 +138,11 @@ extension BallastDaemonTests {
         {
             let (site, far) = try sites(wire)
             try site.startInService(far: far)
-            let truth = try site.truth().units[0]
-            #expect(
-                truth.coils?.sorted() == ["main_contactor", "permit"] && truth.main_contactor_closed == true)
+            try site.waitForTruth("the contact follows its coil") {
+                let unit = $0.units[0]
+                let isOn = unit.coils?.sorted() == ["main_contactor", "permit"]
+                return isOn && unit.main_contactor_closed == true
+            }
             try site.waitForStatus("its wires are seen") { status in
                 let seen = Dictionary(
                     status.units[0].inputs.map { ($0.name, $0.active) },

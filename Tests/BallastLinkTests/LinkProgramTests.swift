@@ -58,7 +58,8 @@ import Testing
         #expect(stored.map { $0["n"] as Int } == Array(1...1_200))
         #expect(stored.map { $0["was"] as Int } == Array(1...1_200))
         let mark = try DeliveryMark(directory: scratch.path + "/spool", epoch: writer.epoch)
-        #expect(mark.deliveredThrough == 1_200)
+        // The end may cut off the confirmation of the last batch: it would be sent again, and stored once.
+        #expect((1_190...1_200).contains(mark.deliveredThrough))
     }
 
     @Test func `says why it is refused, and delivers once its token is right`() async throws {
