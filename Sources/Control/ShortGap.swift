@@ -7,8 +7,7 @@ import Quantities
 /// Only where nothing has happened meanwhile: no trip, nobody who wants it out, the grid seen good
 /// throughout, the inverter in the state that it had. And seldom: a device that hiccups all day is not well.
 struct ShortGap: Sendable, BitwiseCopyable {
-    /// In `window`.
-    static let most = 3
+    /// Three of them in that time; the next is a loss.
     static let window = Duration.seconds(3_600)
     /// After the gap the inverter may need so long to be seen at zero power.
     static let settling = Duration.seconds(10)

@@ -152,6 +152,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         if bank.stopWithSite(id) { add(.tripped(id), input, &events) }
         let before = mode.state
         mode.handle(.trip, at: input.now)
+        gap.spoil()
         contactors.step(isClosingWanted: false, patience: nil, at: input.now)
         reportMode(from: before, input, &events)
         decision.window = closedWindow
@@ -211,6 +212,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         if reportedFault != nil {
             if bank.latch(.contactorFeedback) { add(.tripped(.contactorFeedback), input, &events) }
             mode.handle(.trip, at: input.now)
+            gap.spoil()
         } else if contactors.output.isPermitted, mode.state.kind == .precharge {
             mode.handle(.connected, at: input.now)
         }
@@ -383,7 +385,13 @@ struct UnitController: Sendable, BitwiseCopyable {
         case .ready where gap.ended != nil: mode.waive(at: input.now)
         case .stop, .stopped, .ready, .connected: break
         }
-        if input.isStopWanted || isKeptOut || !input.isGridGood || signals.inputsSilence != 0 { gap.spoil() }
+        let isQuiet = !input.isStopWanted && !isKeptOut && signals.inputsSilence == 0 && isMerelySilent
+        if !isQuiet || !input.isGridGood { gap.spoil() }
+    }
+
+    /// What repeats itself, or says what cannot be, has not been well for longer than it has been missing.
+    private var isMerelySilent: Bool {
+        (missingBattery?.fault ?? .stale) == .stale && (missingInverter?.fault ?? .stale) == .stale
     }
 
     /// Tells of a gap that is over.

@@ -72,6 +72,19 @@ import Testing
         #expect(site.mode(0) != .running, row.why)
     }
 
+    @Test func `a battery that repeated itself was not well for longer than that, and enters service anew`() {
+        var site = Site(units: 1, frozenSamples: 250, shortGap: .seconds(5))
+        for cycle in 0..<300 {
+            site.feeds[0].packCurrent = Double(cycle % 2)
+            site.cycle()
+        }
+        site.run(for: .milliseconds(5_040))
+        #expect(site.mode(0) == .offline)
+        site.feeds[0].packCurrent = 7
+        site.run(for: .seconds(1))
+        #expect(site.mode(0) == .standby && !site.happened.contains { $0.kind == .shortGap })
+    }
+
     @Test func `contactors that we drive stay closed over it, without power`() {
         var site = Site(
             units: 1, basePoint: .kilowatts(100), inputs: WiringTests.wires,
