@@ -10,33 +10,71 @@ let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .er
 let isFuzzing = Context.environment["FUZZ"] != nil
 let guided: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"])] : []
 
+/// The storeys of the house and what lives in each; `Tests` has the same ones.
+let storeys: [String: [String]] = [
+    "Core": ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"],
+    "Devices": ["DeviceCodecs", "DBC", "BatteryProfiles", "DeviceDrivers"],
+    "Config": ["SiteConfig", "YAMLText", "JSONText"],
+    "Edges": [
+        "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "ControlSocket", "SafeOutput",
+        "ModbusCommissioning",
+    ],
+    "Edges/C": ["CLinux", "CModbus", "CSocketCAN", "CSystemd", "CYAML"],
+    "Daemon": ["BallastDaemon", "FrequencyRecord", "GatewayFitness"],
+    "Network": ["BallastLink"],
+    "Aggregator": [
+        "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
+    ],
+    "Simulation": ["Scenario", "BallastSimulator", "VirtualSite", "FrequencyReplay"],
+    "Programs": [
+        "ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-aggregator", "ballast-sim",
+    ],
+]
+
+/// Where a target stands, e.g. `Core/Control`.
+func place(_ name: String) -> String {
+    storeys.first { $0.value.contains(name) }.map { "\($0.key)/\(name)" } ?? name
+}
+
+/// Where its tests stand, e.g. `Tests/Core/ControlTests`; tests of more than one target name their storey.
+func testsPath(_ name: String, in storey: String?) -> String {
+    let target = String(name.dropLast("Tests".count))
+    return "Tests/" + (storey.map { "\($0)/\(name)" } ?? place(target).dropLast(target.count) + name)
+}
+
 func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict + guided)
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/" + place(name), swiftSettings: strict + guided
+    )
 }
 
 func edge(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+    .target(name: name, dependencies: dependencies, path: "Sources/" + place(name), swiftSettings: strict)
+}
+
+func door(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/" + place(name), pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, swiftSettings: strict,
+        name: name, dependencies: dependencies, path: "Sources/" + place(name), swiftSettings: strict,
         linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
-}
-
-/// The pure targets above the site live together in `Sources/Aggregator`.
-func book(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(
-        name: name, dependencies: dependencies, path: "Sources/Aggregator/\(name)", swiftSettings: strict)
-}
-
-func bookTests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func tests(
+    _ name: String, in storey: String? = nil, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies, path: "Tests/Aggregator/\(name)", swiftSettings: strict)
+        name: name, dependencies: dependencies, path: testsPath(name, in: storey), exclude: exclude,
+        swiftSettings: strict)
+}
+
+/// What several test targets share.
+func support(_ name: String, in storey: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Tests/\(storey)/\(name)", swiftSettings: strict)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -78,19 +116,18 @@ let package = Package(
         pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"]),
 
         // above the site: whole amounts and exact money; pure as well
-        book("ExactAmounts"),
-        book("Metering", ["ExactAmounts"]),
-        book("Ledger", ["ExactAmounts"]),
-        book("Contracts", ["ExactAmounts"]),
-        book("Settlement", ["ExactAmounts", "Metering", "Ledger", "Contracts"]),
+        pure("ExactAmounts"),
+        pure("Metering", ["ExactAmounts"]),
+        pure("Ledger", ["ExactAmounts"]),
+        pure("Contracts", ["ExactAmounts"]),
+        pure("Settlement", ["ExactAmounts", "Metering", "Ledger", "Contracts"]),
 
         // C at the door
-        .target(name: "CLinux"),
-        .systemLibrary(name: "CModbus", pkgConfig: "libmodbus", providers: [.apt(["libmodbus-dev"])]),
-        .systemLibrary(
-            name: "CSocketCAN", pkgConfig: "libsocketcan", providers: [.apt(["libsocketcan-dev"])]),
-        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
-        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .target(name: "CLinux", path: "Sources/" + place("CLinux")),
+        door("CModbus", "libmodbus", "libmodbus-dev"),
+        door("CSocketCAN", "libsocketcan", "libsocketcan-dev"),
+        door("CSystemd", "libsystemd", "libsystemd-dev"),
+        door("CYAML", "yaml-0.1", "libyaml-dev"),
 
         // edges: one concern each, thin, no decisions, no logging
         edge("YAMLText", ["SiteConfig", "CYAML"]),
@@ -105,60 +142,60 @@ let package = Package(
         edge("ControlSocket", ["Quantities", "LinuxIO"]),
 
         // composition: wiring; the only places that log
-        .target(
-            name: "BallastDaemon",
-            dependencies: [
+        edge(
+            "BallastDaemon",
+            [
                 "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
                 "DeviceCodecs", "FrequencyRecord", "JSONText",
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
                 "ControlSocket",
-            ], swiftSettings: strict),
-        .target(
-            name: "BallastLink",
-            dependencies: [
+            ]),
+        edge(
+            "BallastLink",
+            [
                 "JSONText", "Recorder", "SiteConfig", "YAMLText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
-            ], swiftSettings: strict),
-        .target(
-            name: "BallastAggregator",
-            dependencies: [
+            ]),
+        edge(
+            "BallastAggregator",
+            [
                 "JSONText", "SiteConfig", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
-            ], swiftSettings: strict),
-        .target(
-            name: "BallastSimulator",
-            dependencies: [
+            ]),
+        edge(
+            "BallastSimulator",
+            [
                 "Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs",
                 "BatteryProfiles", "JSONText",
                 "LinuxIO", "CLinux",
                 "CANBus", "ModbusBus", "PhasorBus", "ControlSocket", "FrequencyResponse",
-            ], swiftSettings: strict),
+            ]),
 
-        book(
+        pure(
             "BooksFiles",
             [
                 "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "SiteConfig", "YAMLText",
             ]),
         edge("ModbusCommissioning", ["Quantities", "DeviceCodecs", "ModbusBus"]),
-        .target(
-            name: "FrequencyReplay",
-            dependencies: [
+        edge(
+            "FrequencyReplay",
+            [
                 "Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
                 "FrequencyRecord", "BallastDaemon",
-            ], swiftSettings: strict),
+            ]),
 
-        .target(
-            name: "VirtualSite",
-            dependencies: [
+        edge(
+            "VirtualSite",
+            [
                 "Quantities", "Plant", "PowerDispatch", "Control", "DeviceCodecs", "SiteConfig", "YAMLText",
                 "BatteryProfiles", "CANBus", "ModbusBus", "Scenario", "BallastSimulator", "BallastDaemon",
-            ], swiftSettings: strict),
+            ]),
 
         program("ballastd", ["BallastDaemon", argumentParser]),
         program(
@@ -181,16 +218,13 @@ let package = Package(
                 argumentParser,
             ]),
 
-        .target(
-            name: "ProgramSupport",
-            dependencies: [
+        support(
+            "ProgramSupport", in: "Network",
+            [
                 "LinuxIO", "Quantities", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
-            ],
-            path: "Tests/ProgramSupport", swiftSettings: strict),
-        .target(
-            name: "InterlockSupport", dependencies: ["Plant", "Interlocks"], path: "Tests/InterlockSupport",
-            swiftSettings: strict),
+            ]),
+        support("InterlockSupport", in: "Core", ["Plant", "Interlocks"]),
         tests("QuantitiesTests", ["Quantities"]),
         tests("PlantTests", ["Quantities", "Plant"]),
         tests("InterlocksTests", ["Quantities", "Plant", "Interlocks", "InterlockSupport"]),
@@ -203,9 +237,9 @@ let package = Package(
                 "InterlockSupport",
             ]),
         tests(
-            "ExplorationTests",
+            "ExplorationTests", in: "Core",
             ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"]),
-        tests("ArchitectureTests", []),
+        tests("ArchitectureTests", in: "", []),
         tests("GatewayFitnessTests", ["GatewayFitness"]),
         tests("LinuxIOTests", ["Quantities", "LinuxIO"]),
         tests("DeviceCodecsTests", ["Quantities", "Plant", "DeviceCodecs"]),
@@ -274,19 +308,19 @@ let package = Package(
                 "ControlSocket", "BallastDaemon", "BallastSimulator", "ProgramSupport", "ballastd",
                 "ballastctl", "ballast-door", "ballast-sim",
             ]),
-        .target(name: "BooksSupport", path: "Tests/Aggregator/BooksSupport", swiftSettings: strict),
-        bookTests("ExactAmountsTests", ["ExactAmounts", "BooksSupport"]),
-        bookTests("MeteringTests", ["ExactAmounts", "Metering", "BooksSupport"]),
-        bookTests("LedgerTests", ["ExactAmounts", "Ledger", "BooksSupport"]),
-        bookTests("ContractsTests", ["ExactAmounts", "Contracts", "BooksSupport"]),
-        bookTests(
+        support("BooksSupport", in: "Aggregator"),
+        tests("ExactAmountsTests", ["ExactAmounts", "BooksSupport"]),
+        tests("MeteringTests", ["ExactAmounts", "Metering", "BooksSupport"]),
+        tests("LedgerTests", ["ExactAmounts", "Ledger", "BooksSupport"]),
+        tests("ContractsTests", ["ExactAmounts", "Contracts", "BooksSupport"]),
+        tests(
             "SettlementTests",
             ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksSupport"]),
-        bookTests("BooksFilesTests", ["BooksSupport", "ballast-aggregator"]),
+        tests("BooksFilesTests", ["BooksSupport", "ballast-aggregator"]),
         tests("SafeOutputTests", ["Quantities", "LinuxIO", "ModbusBus", "SafeOutput"]),
         tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),
         tests(
-            "SystemdTests",
+            "SystemdTests", in: "",
             ["ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-aggregator"]),
     ]
 )

@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func `ballastctl sees CAN to set up an interface and to listen, and for nothing else`() throws {
-        for file in try SourceTree.files(under: "Sources/ballastctl") {
+        for file in try SourceTree.files(under: "Sources/Programs/ballastctl") {
             for found in file.imports where found.module == "CANBus" {
                 #expect(
                     ["/CANCommands.swift", "/CANMonitorCommand.swift"].contains { file.path.hasSuffix($0) },
@@ -140,7 +140,7 @@ import Testing
     @Test func `a person's Modbus questions go over a connection of their own, never through the driver`()
         throws
     {
-        for file in try SourceTree.files(under: "Sources/ModbusCommissioning") {
+        for file in try SourceTree.files(under: "Sources/Edges/ModbusCommissioning") {
             let words = ["ModbusLinkOwner", "ModbusConversation", "ModbusDevice", "ModbusServer"]
             file.findings(
                 "commissioning drives a device", where: { line in words.contains { line.contains($0) } }
@@ -151,7 +151,7 @@ import Testing
 
     @Test func `what is said on a Modbus link knows no clock, no line and no thread`() throws {
         let doors = ["Owner", "Line", "Client", "Server", "Error"]
-        let files = try SourceTree.files(under: "Sources/ModbusBus").filter { file in
+        let files = try SourceTree.files(under: "Sources/Edges/ModbusBus").filter { file in
             !doors.contains { file.path.contains("/Modbus\($0)") || file.path.contains("Link\($0)") }
         }
         #expect(files.contains { $0.path.hasSuffix("/ModbusConversation.swift") })
@@ -173,7 +173,7 @@ import Testing
     /// The dependency lists of the package say at most what the table says.
     @Test func `the package gives no target of ours more than the table allows`() throws {
         let manifest = SourceFile(
-            path: "Sources/Package.swift", text: try SourceTree.text(of: "Package.swift"))
+            path: "Sources/Core/Package/Package.swift", text: try SourceTree.text(of: "Package.swift"))
         for (target, modules) in Self.pure.merging(Self.edges, uniquingKeysWith: { $1 }) {
             for (index, line) in manifest.lines.enumerated() {
                 let text = line.drop { $0 == " " }

@@ -25,10 +25,11 @@ struct SourceFile: Sendable {
     let lines: [Substring]
     let code: [String]
 
-    /// The folder under `Sources`, or under `Sources/Aggregator`.
+    /// The target: the folder in a storey of `Sources`, e.g. `Control` in `Sources/Core/Control`; wrappers for C
+    /// stand a folder deeper.
     var target: String {
         let folders = path.split(separator: "/")
-        return String(folders[folders[1] == "Aggregator" && folders.count > 3 ? 2 : 1])
+        return String(folders[folders[2] == "C" ? 3 : 2])
     }
 
     init(path: String, text: String) {

@@ -47,7 +47,7 @@ def test_names():
     """(target, name) of every test in the sources"""
     names = collections.Counter()
     for path in glob.glob(os.path.join(ROOT, "Tests/**/*.swift"), recursive=True):
-        target = os.path.relpath(path, ROOT).split("/")[1]
+        target = os.path.basename(os.path.dirname(path))
         with open(path, encoding="utf-8") as file:
             text = file.read()
         for name in re.findall(r"func\s+`([^`]+)`", text):

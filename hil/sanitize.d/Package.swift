@@ -5,8 +5,9 @@ import PackageDescription
 let strict: [SwiftSetting] = [.swiftLanguageMode(.v6)]
 let kind = Context.environment["BALLAST_SANITIZE"] ?? "thread"
 
-func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func pure(_ name: String, in storey: String = "Core", _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(storey)/\(name)", swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -18,13 +19,13 @@ let core: [Target] = [
     pure("Plant", ["Quantities"]),
 ]
 let lowest: [Target] = [
-    .target(name: "CLinux"),
-    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
-    pure("LinuxIO", ["Quantities", "CLinux", "CSystemd"]),
+    .target(name: "CLinux", path: "Sources/Edges/C/CLinux"),
+    .systemLibrary(name: "CSystemd", path: "Sources/Edges/C/CSystemd", pkgConfig: "libsystemd"),
+    pure("LinuxIO", in: "Edges", ["Quantities", "CLinux", "CSystemd"]),
     tests("LinuxIOTests", ["Quantities", "LinuxIO"]),
 ]
 let codecs: [Target] = [
-    pure("DeviceCodecs", ["Quantities", "Plant"]),
+    pure("DeviceCodecs", in: "Devices", ["Quantities", "Plant"]),
     tests("DeviceCodecsTests", ["Quantities", "Plant", "DeviceCodecs"]),
 ]
 let step: [Target] = [

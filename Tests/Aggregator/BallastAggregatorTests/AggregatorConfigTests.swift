@@ -1,0 +1,49 @@
+import SiteConfig
+import Testing
+import YAMLText
+
+@testable import BallastAggregator
+
+@Suite struct `The aggregator's configuration` {
+    static let digest = "4bc1a5ff67a4c4e0bb1cf7bf0c2d2d2f7b5e0e3a9a1f3a59e0c9e5bb0a4f0001"
+
+    static let site = "[{id: a, token_sha256: \"\(digest)\"}]"
+
+    static func read(_ text: String) throws -> AggregatorConfig {
+        try AggregatorConfig(try YAMLText.parse(Array(text.utf8), file: "a.yaml"), file: "a.yaml")
+    }
+
+    @Test func `has an example that can be used, for the token demo-token`() throws {
+        let path = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 }
+        let file = path + "/config/examples/aggregator.yaml"
+        let config = try AggregatorConfig(try YAMLText.load(path: file), file: file)
+        #expect(config.sites == [.init(id: "demo", token: TokenDigest(of: "demo-token"))])
+    }
+
+    @Test func `needs little`() throws {
+        let config = try Self.read("database: x.sqlite\nsites: \(Self.site)")
+        #expect(config.host == "127.0.0.1")
+        #expect(config.port == 8_080)
+        #expect(config.readToken == nil)
+    }
+
+    // swift-format-ignore
+    static let refused: [(text: String, says: String, why: Comment)] = [
+        ("sites: \(site)",          "database",            "no database"),
+        ("database: x\nsites: []",                                 "0 elements",          "no site"),
+        ("database: x\nsites: [{id: a}]",                          "sites[0].token_sha256", "no token"),
+        ("database: x\nsites: [{id: a, token_sha256: secret}]",    "64 hexadecimal",      "the token itself"),
+        ("database: x\nsites: [{id: \"a b\", token_sha256: \"\(digest)\"}]", "sites[0].id",
+            "a space in a name"),
+        ("database: x\nport: 1\nsites: \(site)", "unknown key", "at the wrong place"),
+        ("database: x\nlisten: {port: 65536}\nsites: \(site)", "65535", "no port"),
+        ("database: x\nsites: [{id: a, token_sha256: \"\(digest)\"}, {id: a, token_sha256: \"\(digest)\"}]",
+            "twice", "the same site twice"),
+    ]
+
+    @Test(arguments: refused)
+    func `is refused with the key that is wrong`(text: String, says: String, why: Comment) {
+        let error = #expect(throws: ConfigErrors.self, why) { try Self.read(text) }
+        #expect(error?.description.contains(says) == true, why)
+    }
+}
