@@ -14,7 +14,7 @@ let guided: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-pa
 let storeys: [String: [String]] = [
     "Core": ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"],
     "Devices": ["DeviceCodecs", "DBC", "BatteryProfiles", "DeviceDrivers"],
-    "Config": ["SiteConfig", "YAMLText", "JSONText"],
+    "Config": ["ConfigText", "SiteConfig", "SiteFile", "YAMLText", "JSONText"],
     "Edges": [
         "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "ControlSocket", "SafeOutput",
         "ModbusCommissioning",
@@ -110,10 +110,11 @@ let package = Package(
         pure("JSONText"),
         pure("GatewayFitness"),
         pure("FrequencyRecord", ["Quantities", "JSONText"]),
-        pure("SiteConfig", ["Quantities", "FrequencyResponse"]),
-        pure("Scenario", ["Quantities", "FrequencyResponse", "SiteConfig", "JSONText"]),
-        pure("DeviceDrivers", ["Quantities", "Plant", "DeviceCodecs", "SiteConfig"]),
-        pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"]),
+        pure("ConfigText"),
+        pure("SiteConfig", ["Quantities", "FrequencyResponse", "ConfigText"]),
+        pure("Scenario", ["Quantities", "FrequencyResponse", "SiteConfig", "JSONText", "ConfigText"]),
+        pure("DeviceDrivers", ["Quantities", "Plant", "DeviceCodecs", "SiteConfig", "ConfigText"]),
+        pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig", "ConfigText"]),
 
         // above the site: whole amounts and exact money; pure as well
         pure("ExactAmounts"),
@@ -130,7 +131,8 @@ let package = Package(
         door("CYAML", "yaml-0.1", "libyaml-dev"),
 
         // edges: one concern each, thin, no decisions, no logging
-        edge("YAMLText", ["SiteConfig", "CYAML"]),
+        edge("SiteFile", ["ConfigText", "SiteConfig", "YAMLText"]),
+        edge("YAMLText", ["ConfigText", "CYAML"]),
         edge("LinuxIO", ["Quantities", "CLinux", "CSystemd"]),
         edge(
             "CANBus",
@@ -150,19 +152,19 @@ let package = Package(
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
-                "ControlSocket",
+                "ControlSocket", "ConfigText", "SiteFile",
             ]),
         edge(
             "BallastLink",
             [
-                "JSONText", "Recorder", "SiteConfig", "YAMLText",
+                "JSONText", "Recorder", "ConfigText", "YAMLText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         edge(
             "BallastAggregator",
             [
-                "JSONText", "SiteConfig", "YAMLText",
+                "JSONText", "ConfigText", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -174,13 +176,14 @@ let package = Package(
                 "Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs",
                 "BatteryProfiles", "JSONText",
                 "LinuxIO", "CLinux",
-                "CANBus", "ModbusBus", "PhasorBus", "ControlSocket", "FrequencyResponse",
+                "CANBus", "ModbusBus", "PhasorBus", "ControlSocket", "FrequencyResponse", "ConfigText",
+                "SiteFile",
             ]),
 
         pure(
             "BooksFiles",
             [
-                "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "SiteConfig", "YAMLText",
+                "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText",
             ]),
         edge("ModbusCommissioning", ["Quantities", "DeviceCodecs", "ModbusBus"]),
         edge(
@@ -195,6 +198,7 @@ let package = Package(
             [
                 "Quantities", "Plant", "PowerDispatch", "Control", "DeviceCodecs", "SiteConfig", "YAMLText",
                 "BatteryProfiles", "CANBus", "ModbusBus", "Scenario", "BallastSimulator", "BallastDaemon",
+                "SiteFile",
             ]),
 
         program("ballastd", ["BallastDaemon", argumentParser]),
@@ -205,7 +209,7 @@ let package = Package(
                 "ModbusCommissioning",
                 "Quantities", "Recorder", "SiteConfig",
                 "YAMLText", "BatteryProfiles", "GatewayFitness",
-                "LinuxIO", argumentParser,
+                "LinuxIO", argumentParser, "ConfigText", "SiteFile",
             ]),
         program("ballast-door", ["LinuxIO", "ControlSocket", argumentParser]),
         program("ballast-link", ["BallastLink", argumentParser]),
@@ -215,7 +219,7 @@ let package = Package(
             [
                 "BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
                 "ModbusBus", "Quantities", "Scenario", "SiteConfig", "VirtualSite", "YAMLText",
-                argumentParser,
+                argumentParser, "ConfigText",
             ]),
 
         support(
@@ -246,19 +250,27 @@ let package = Package(
         tests("DBCTests", ["DBC"]),
         tests(
             "BatteryProfilesTests",
-            ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig", "YAMLText", "BatteryProfiles"],
+            [
+                "Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig", "YAMLText", "BatteryProfiles",
+                "ConfigText",
+            ],
             exclude: ["can-logs"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("FrequencyRecordTests", ["Quantities", "JSONText", "FrequencyRecord"]),
-        tests("SiteConfigTests", ["Quantities", "FrequencyResponse", "SiteConfig", "YAMLText"]),
-        tests("YAMLTextTests", ["SiteConfig", "YAMLText"]),
         tests(
-            "ScenarioTests", ["Quantities", "FrequencyResponse", "Scenario", "SiteConfig", "YAMLText"]),
+            "SiteConfigTests", ["Quantities", "FrequencyResponse", "SiteConfig", "YAMLText", "ConfigText"]),
+        tests("YAMLTextTests", ["SiteConfig", "YAMLText", "ConfigText"]),
+        tests(
+            "ScenarioTests",
+            [
+                "Quantities", "FrequencyResponse", "Scenario", "SiteConfig", "YAMLText", "ConfigText",
+                "SiteFile",
+            ]),
         tests(
             "CANBusTests",
             [
                 "Quantities", "Plant", "DeviceCodecs", "BatteryProfiles", "SiteConfig", "YAMLText", "LinuxIO",
-                "CLinux", "CANBus", "ballastctl",
+                "CLinux", "CANBus", "ballastctl", "ConfigText",
             ]),
         tests(
             "ModbusBusTests",
@@ -272,11 +284,14 @@ let package = Package(
             "BallastSimulatorTests",
             [
                 "Quantities", "Plant", "Scenario", "SiteConfig", "YAMLText", "DeviceCodecs",
-                "BatteryProfiles", "LinuxIO", "ModbusBus", "BallastSimulator",
+                "BatteryProfiles", "LinuxIO", "ModbusBus", "BallastSimulator", "ConfigText", "SiteFile",
             ]),
         tests(
             "VirtualSiteTests",
-            ["Quantities", "Scenario", "SiteConfig", "YAMLText", "BallastSimulator", "VirtualSite"]),
+            [
+                "Quantities", "Scenario", "SiteConfig", "YAMLText", "BallastSimulator", "VirtualSite",
+                "SiteFile",
+            ]),
         tests(
             "FrequencyReplayTests",
             [
@@ -286,13 +301,13 @@ let package = Package(
         tests(
             "BallastLinkTests",
             [
-                "Recorder", "SiteConfig", "YAMLText", "BallastLink", "ProgramSupport", "ballast-aggregator",
+                "Recorder", "ConfigText", "YAMLText", "BallastLink", "ProgramSupport", "ballast-aggregator",
                 "ballast-link", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         tests(
             "BallastAggregatorTests",
             [
-                "JSONText", "SiteConfig", "YAMLText", "BallastAggregator", "ProgramSupport",
+                "JSONText", "ConfigText", "YAMLText", "BallastAggregator", "ProgramSupport",
                 "ballast-aggregator",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -337,7 +352,7 @@ if isFuzzing {
             name: "BatteryFuzz",
             dependencies: [
                 "BatteryFuzzMain", "Quantities", "Plant", "DeviceCodecs", "SiteConfig", "YAMLText",
-                "BatteryProfiles",
+                "BatteryProfiles", "ConfigText",
             ], path: "Tests/Fuzz/BatteryFuzz", swiftSettings: strict + guided,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
     ]

@@ -15,10 +15,11 @@ import Testing
         "JSONText":          [],
         "GatewayFitness":    [],
         "FrequencyRecord":   ["Quantities", "JSONText"],
-        "SiteConfig":        ["Quantities", "FrequencyResponse"],
-        "Scenario":          ["Quantities", "FrequencyResponse", "SiteConfig", "JSONText"],
-        "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig"],
-        "DeviceDrivers":     ["Quantities", "Plant", "DeviceCodecs", "SiteConfig"],
+        "ConfigText":        [],
+        "SiteConfig":        ["ConfigText", "Quantities", "FrequencyResponse"],
+        "Scenario":          ["Quantities", "FrequencyResponse", "ConfigText", "SiteConfig", "JSONText"],
+        "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "ConfigText", "SiteConfig"],
+        "DeviceDrivers":     ["Quantities", "Plant", "DeviceCodecs", "ConfigText", "SiteConfig"],
         "ExactAmounts":      [],
         "Metering":          ["ExactAmounts"],
         "Ledger":            ["ExactAmounts"],
@@ -34,7 +35,8 @@ import Testing
 
     // swift-format-ignore
     static let edges: [String: Set<String>] = [
-        "YAMLText":      ["SiteConfig", "CYAML"],
+        "YAMLText":      ["ConfigText", "CYAML"],
+        "SiteFile":      ["ConfigText", "SiteConfig", "YAMLText"],
         "LinuxIO":       ["Quantities", "CLinux", "CSystemd"],
         "CANBus":        ["Quantities", "Plant", "DeviceCodecs", "BatteryProfiles", "LinuxIO", "CLinux", "CSocketCAN"],
         "ModbusBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CModbus"],
@@ -47,33 +49,33 @@ import Testing
     // swift-format-ignore
     static let composition: [String: Set<String>] = [
         "BallastDaemon": ["FrequencyRecord", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
-                          "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
+                          "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
                           "ControlSocket"],
-        "BallastLink":   ["JSONText", "Recorder", "SiteConfig", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
+        "BallastLink":   ["JSONText", "Recorder", "ConfigText", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOSSL", "Crypto", "Dispatch"],
-        "BallastAggregator": ["JSONText", "SiteConfig", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
+        "BallastAggregator": ["JSONText", "ConfigText", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "Logging", "NIOCore"],
-        "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "SiteConfig", "YAMLText"],
+        "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
         "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
                               "FrequencyRecord", "BallastDaemon"],
-        "VirtualSite":       ["Quantities", "Plant", "PowerDispatch", "Control", "DeviceCodecs", "SiteConfig", "YAMLText",
-                              "BatteryProfiles", "CANBus", "ModbusBus", "Scenario", "BallastSimulator", "BallastDaemon"],
-        "BallastSimulator":  ["JSONText", "Quantities", "Plant", "SiteConfig", "YAMLText", "Scenario", "DeviceCodecs", "BatteryProfiles", "LinuxIO",
+        "VirtualSite":       ["Quantities", "Plant", "PowerDispatch", "Control", "DeviceCodecs", "SiteConfig", "SiteFile",
+                              "YAMLText", "BatteryProfiles", "CANBus", "ModbusBus", "Scenario", "BallastSimulator", "BallastDaemon"],
+        "BallastSimulator":  ["JSONText", "Quantities", "Plant", "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "Scenario", "DeviceCodecs", "BatteryProfiles", "LinuxIO",
                               "CLinux", "CANBus", "ModbusBus", "PhasorBus", "FrequencyResponse", "ControlSocket"],
     ]
 
     // swift-format-ignore
     static let programs: [String: Set<String>] = [
         "ballastd":           ["BallastDaemon", "ArgumentParser"],
-        "ballastctl":         ["ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "SiteConfig",
-                               "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
+        "ballastctl":         ["ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
+                               "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
                                "ArgumentParser"],
         "ballast-door":       ["ControlSocket", "LinuxIO", "ArgumentParser"],
         "ballast-link":       ["BallastLink", "ArgumentParser"],
         "ballast-aggregator": ["BallastAggregator", "BooksFiles", "ArgumentParser"],
         "ballast-sim":        ["BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
-                               "ModbusBus", "Quantities", "Scenario", "SiteConfig", "VirtualSite", "YAMLText", "ArgumentParser"],
+                               "ModbusBus", "Quantities", "Scenario", "ConfigText", "SiteConfig", "VirtualSite", "YAMLText", "ArgumentParser"],
     ]
 
     /// C at the door: headers and one-line wrappers, no Swift.
@@ -107,9 +109,7 @@ import Testing
         let drivers: Set<String> = ["CANBus", "ModbusBus", "DeviceCodecs", "SiteConfig", "LinuxIO"]
         #expect(Self.pure["Control"]?.isDisjoint(with: drivers) == true)
         for remote in ["BallastLink", "BallastAggregator"] {
-            let safety = drivers.subtracting(["SiteConfig", "LinuxIO"]).union([
-                "Control", "Interlocks", "Plant",
-            ])
+            let safety = drivers.subtracting(["LinuxIO"]).union(["Control", "Interlocks", "Plant"])
             #expect(Self.composition[remote]?.isDisjoint(with: safety) == true, "\(remote)")
         }
         let network: Set<String> = ["NIOCore", "NIOSSL", "AsyncHTTPClient", "Hummingbird", "GRDB", "Crypto"]

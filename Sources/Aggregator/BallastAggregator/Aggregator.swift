@@ -1,7 +1,7 @@
 import Glibc
 import Hummingbird
 import Logging
-import SiteConfig
+import ConfigText
 import YAMLText
 
 /// The whole program: configuration, database, server, until a signal ends it.

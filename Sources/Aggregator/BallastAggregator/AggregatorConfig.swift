@@ -1,4 +1,4 @@
-import SiteConfig
+import ConfigText
 
 /// What the aggregator's file says.
 public struct AggregatorConfig: Sendable, Equatable {
@@ -52,7 +52,7 @@ public struct AggregatorConfig: Sendable, Equatable {
             let token = section.value(AggregatorKeys.siteToken)
             guard let id, let token else { return nil }
             if !seen.insert(id).inserted {
-                section.refuse("id", "\(ConfigText.quoted(id)) stands here twice")
+                section.refuse("id", "\(ConfigWording.quoted(id)) stands here twice")
             }
             return Site(id: id, token: token)
         }

@@ -1,4 +1,4 @@
-import SiteConfig
+import ConfigText
 
 /// Everything that is wrong with what was given, a line each: file, line, column, what is wrong, what would
 /// be right.

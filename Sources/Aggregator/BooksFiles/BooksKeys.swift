@@ -1,7 +1,7 @@
 import Contracts
 import ExactAmounts
 import Settlement
-import SiteConfig
+import ConfigText
 
 /// The kinds of keys that the files of the books have.
 enum BooksKeys {

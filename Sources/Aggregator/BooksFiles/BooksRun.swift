@@ -3,7 +3,7 @@ import ExactAmounts
 import Ledger
 import Metering
 import Settlement
-import SiteConfig
+import ConfigText
 import YAMLText
 
 /// What a settlement on files is asked for.
@@ -167,7 +167,8 @@ struct BooksInput {
 
     private static func time(_ text: String, _ option: String) throws(BooksErrors) -> UTCInstant {
         guard let time = UTCInstant(text) else {
-            throw BooksErrors("\(option): \(ConfigText.quoted(text)) is not allowed (allowed: \(Words.time))")
+            throw BooksErrors(
+                "\(option): \(ConfigWording.quoted(text)) is not allowed (allowed: \(Words.time))")
         }
         return time
     }

@@ -1,5 +1,5 @@
 import ExactAmounts
-import SiteConfig
+import ConfigText
 
 /// A text of rows with a header: commas, no quotes, UTF-8. Read row by row, so that a month is not kept
 /// twice.
@@ -50,7 +50,7 @@ struct CSVTable {
         var column = 1
         for name in header {
             if !columns.contains(String(name)) {
-                let shown = ConfigText.quoted(String(name))
+                let shown = ConfigWording.quoted(String(name))
                 errors.add(
                     "\(file):1:\(column): unknown column \(shown); known here: \(columns.joined(separator: ","))"
                 )
@@ -89,7 +89,7 @@ struct CSVTable {
     /// What cannot be used about a field.
     func complaint(_ field: Field, _ name: String, allowed: String) -> BooksErrors {
         BooksErrors(
-            "\(file):\(field.line):\(field.column): \(name): \(ConfigText.quoted(String(field.text)))"
+            "\(file):\(field.line):\(field.column): \(name): \(ConfigWording.quoted(String(field.text)))"
                 + " is not allowed (allowed: \(allowed))")
     }
 

@@ -1,7 +1,7 @@
 import Contracts
 import ExactAmounts
 import Settlement
-import SiteConfig
+import ConfigText
 
 /// What the file of contracts says: parties, zones, resources, and what they promised each other.
 struct ContractsFile {

@@ -1,6 +1,6 @@
 import ExactAmounts
 import Metering
-import SiteConfig
+import ConfigText
 
 /// Intervals and registers as files.
 enum MeterFiles {

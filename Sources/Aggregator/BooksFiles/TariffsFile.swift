@@ -1,7 +1,7 @@
 import Contracts
 import ExactAmounts
 import Settlement
-import SiteConfig
+import ConfigText
 
 /// What the file of tariffs says: dated prices with their provenance, incentives, the rate of a bitcoin.
 struct TariffsFile {

@@ -1,3 +1,5 @@
+import ConfigText
+
 /// A configuration that is dangerous unless somebody who knows the site says that it is meant.
 public enum Risk: String, Sendable, CaseIterable {
     /// A cell's trip lies beyond what its chemistry stands.

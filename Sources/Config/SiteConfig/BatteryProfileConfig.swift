@@ -1,3 +1,5 @@
+import ConfigText
+
 extension BatteryProfileConfig {
     /// What a unit's section `bms` says of a profile; `nil` where it names none.
     init?(_ reader: ConfigReader) {
@@ -40,7 +42,7 @@ extension ConfigKey<[String]> {
                 let word = try element.text(allowed)
                 guard isAllowed(word) else {
                     throw ConfigComplaint(
-                        "\(ConfigText.quoted(word)) is not allowed (allowed: \(allowed))",
+                        "\(ConfigWording.quoted(word)) is not allowed (allowed: \(allowed))",
                         at: element.position)
                 }
                 words.append(word)

@@ -1,3 +1,5 @@
+import ConfigText
+
 /// Reads how devices are reached, and remembers who uses which line, so that no two want the same.
 struct BusRegister {
     private struct ModbusAddress: Hashable {

@@ -1,3 +1,5 @@
+import ConfigText
+
 extension CANTransportConfig: CustomStringConvertible {
     static let forms =
         "socketcan:INTERFACE, cannelloni:HOST:PORT, cannelloni-listen:HOST:PORT, slcan:DEVICE"

@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// The contactors of a unit that we drive ourselves.

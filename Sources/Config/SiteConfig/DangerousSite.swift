@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// Configurations in which every value is in its range and the site is dangerous all the same.
@@ -199,7 +200,7 @@ struct DangerousSite {
         }
     }
 
-    private func shown(_ value: Double) -> String { ConfigText.shown((value * 1_000).rounded() / 1_000) }
+    private func shown(_ value: Double) -> String { ConfigWording.shown((value * 1_000).rounded() / 1_000) }
 }
 
 extension SiteConfig {

@@ -1,3 +1,4 @@
+import ConfigText
 import FrequencyResponse
 import Quantities
 
@@ -107,7 +108,7 @@ enum DroopKeys {
 
     private static func edge(_ node: ConfigNode) throws(ConfigComplaint) -> Hertz {
         let (number, text) = try node.number(deadbandAllowed)
-        let shown = ConfigText.shown(text)
+        let shown = ConfigWording.shown(text)
         if !(45...65).contains(number) {
             throw ConfigComplaint("\(shown) is outside 45 … 65 Hz", at: node.position)
         }

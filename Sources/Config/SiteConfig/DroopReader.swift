@@ -1,3 +1,4 @@
+import ConfigText
 import FrequencyResponse
 import Quantities
 
@@ -24,8 +25,8 @@ struct DroopReader {
         if let preset, preset.curve.nominal != nominal {
             reader.refuse(
                 "preset",
-                "\(preset.name) is for \(ConfigText.shown(preset.curve.nominal.value)) Hz, and"
-                    + " nominal_frequency_hz is \(ConfigText.shown(nominal.value))")
+                "\(preset.name) is for \(ConfigWording.shown(preset.curve.nominal.value)) Hz, and"
+                    + " nominal_frequency_hz is \(ConfigWording.shown(nominal.value))")
         }
         let curve = preset.map { isFixed($0) } == true ? fixedCurve() : ownCurve()
         let service = service()
@@ -108,8 +109,8 @@ struct DroopReader {
         let isLowGood = preset != nil && preset?.curve.under == nil || legal.contains(center - low)
         let isHighGood = preset != nil && preset?.curve.over == nil || legal.contains(high - center)
         if !isLowGood || !isHighGood {
-            let name = ConfigText.shown(nominal.value)
-            let shown = "[\(ConfigText.shown(given.low.value)), \(ConfigText.shown(given.high.value))]"
+            let name = ConfigWording.shown(nominal.value)
+            let shown = "[\(ConfigWording.shown(given.low.value)), \(ConfigWording.shown(given.high.value))]"
             let rule =
                 preset == nil
                 ? "hold nominal \(name) Hz between its edges, each at most 1 Hz away"
@@ -123,7 +124,7 @@ struct DroopReader {
 
     private func millihertz(_ edge: Hertz) -> Int { Int((edge.value * 1_000).rounded()) }
 
-    private func hertz(_ millihertz: Int) -> String { ConfigText.shown(Double(millihertz) / 1_000) }
+    private func hertz(_ millihertz: Int) -> String { ConfigWording.shown(Double(millihertz) / 1_000) }
 
     private func service() -> ServiceSettings? {
         let standard = preset?.dynamics ?? ResponseDynamics(fullActivation: .seconds(1))
@@ -164,7 +165,7 @@ struct DroopReader {
     }
 
     private func percent(_ share: Fraction) -> String {
-        ConfigText.shown((share.percent * 100).rounded() / 100)
+        ConfigWording.shown((share.percent * 100).rounded() / 100)
     }
 
     private func energy(_ kept: (reserve: Fraction, headroom: Fraction)) -> EnergyManagement.Settings? {

@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// Something that measures the grid's frequency; where it stands in its list is its rank.
@@ -169,7 +170,7 @@ struct GridSourceReader {
             return nil
         }
         guard let index = units.firstIndex(where: { $0.id == name }) else {
-            reader.refuse("unit", "\(ConfigText.quoted(name)) is no unit of this file")
+            reader.refuse("unit", "\(ConfigWording.quoted(name)) is no unit of this file")
             return nil
         }
         return .inverter(unit: index)
@@ -191,7 +192,7 @@ struct GridSourceReader {
         if mode == .production, let host, !SiteProtection.isIPv4(host) {
             reader.refuse(
                 "host",
-                "\(ConfigText.quoted(host)) is a name (mode production takes IPv4 addresses only)")
+                "\(ConfigWording.quoted(host)) is a name (mode production takes IPv4 addresses only)")
         }
         guard let name, let transport, let host, let idCode, let period, let floatIsDeviation,
             let isAtConnection

@@ -1,3 +1,4 @@
+import ConfigText
 import FrequencyResponse
 import Quantities
 
@@ -114,7 +115,7 @@ struct GridSupervisionReader {
         ) {
             guard let value = reader.value(key) else { return }
             guard range.contains(number(value)) else {
-                let shown = ConfigText.shown(number(value))
+                let shown = ConfigWording.shown(number(value))
                 reader.refuse(
                     key.name,
                     "\(shown) is outside what \(preset.name) allows: "
@@ -144,7 +145,7 @@ struct GridSupervisionReader {
         if let least = preset.rideThrough, value < least {
             reader.refuse(
                 Keys.rateOfChange.name,
-                "\(ConfigText.shown(value.value)) is below what \(preset.name) must ride through: "
+                "\(ConfigWording.shown(value.value)) is below what \(preset.name) must ride through: "
                     + rangeText(least.value, 20, "Hz/s"))
         }
         return value
@@ -158,7 +159,7 @@ struct GridSupervisionReader {
             let bit = reader.value(Keys.bit)
             guard let pmu, let word, let bit else { return nil }
             guard let index = phasors.firstIndex(where: { $0.name == pmu }) else {
-                reader.refuse("pmu", "\(ConfigText.quoted(pmu)) is no PMU of frequency_sources")
+                reader.refuse("pmu", "\(ConfigWording.quoted(pmu)) is no PMU of frequency_sources")
                 return nil
             }
             return PhasorBitConfig(phasor: index, word: word, bit: bit)

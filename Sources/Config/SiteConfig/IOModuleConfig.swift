@@ -1,3 +1,5 @@
+import ConfigText
+
 /// A digital I/O module of a unit on Modbus: the wires of its container, and the coils of its contactors.
 public struct IOModuleConfig: Sendable, Equatable {
     public var modbus: ModbusConfig

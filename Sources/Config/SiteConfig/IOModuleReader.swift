@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// Reads `io_module` of a unit.

@@ -1,3 +1,5 @@
+import ConfigText
+
 /// The keys of an interlock's row and of the section `interlocks`.
 enum InterlockKeys {
     static let chemistry = ConfigKey<Chemistry>.choice(
@@ -118,7 +120,7 @@ extension ConfigKey<String> {
             let advice =
                 EditDistance.nearest(to: word, among: words).map { "did you mean \($0)?" }
                 ?? "allowed: \(words.joined(separator: ", "))"
-            throw ConfigComplaint("\(ConfigText.quoted(word)) is unknown; \(advice)", at: node.position)
+            throw ConfigComplaint("\(ConfigWording.quoted(word)) is unknown; \(advice)", at: node.position)
         }
     }
 }

@@ -1,3 +1,5 @@
+import ConfigText
+
 /// Rows that watch the two sides of one quantity must leave room to run between them.
 enum InterlockPairs {
     static func check(_ rules: [InterlockRule], _ reader: ConfigReader) {
@@ -13,8 +15,8 @@ enum InterlockPairs {
         let unit = InterlockSignal.named(high.signal)?.unit.symbol ?? ""
         reader.refuse(
             "interlocks",
-            "row \(high.id) trips at \(ConfigText.shown(upper)) \(unit), not above row \(low.id),"
-                + " which trips at \(ConfigText.shown(lower)) \(unit): nothing is left between them")
+            "row \(high.id) trips at \(ConfigWording.shown(upper)) \(unit), not above row \(low.id),"
+                + " which trips at \(ConfigWording.shown(lower)) \(unit): nothing is left between them")
     }
 
     /// The highest and the lowest of one thing are one quantity.

@@ -1,3 +1,5 @@
+import ConfigText
+
 /// Reads one row of a table or one change to it.
 struct InterlockRowReader {
     /// The row that a change starts from; `nil` for a row of its own.
@@ -158,7 +160,7 @@ enum InterlockOrder {
         _ rule: InterlockRule, _ unit: InterlockSignal.Unit
     ) -> (key: String, text: String)? {
         func shown(_ value: Double) -> String {
-            unit.symbol.isEmpty ? ConfigText.shown(value) : "\(ConfigText.shown(value)) \(unit.symbol)"
+            unit.symbol.isEmpty ? ConfigWording.shown(value) : "\(ConfigWording.shown(value)) \(unit.symbol)"
         }
         let (warn, derate, trip) = (rule.warn, rule.derate, rule.trip)
         if warn == nil && derate == nil && trip == nil {

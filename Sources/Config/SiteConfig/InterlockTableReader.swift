@@ -1,3 +1,5 @@
+import ConfigText
+
 /// The rows of a table's file, as `config/interlocks/lfp.yaml` shows one.
 public struct InterlockRules: Sendable, Equatable {
     public var chemistry: Chemistry

@@ -1,3 +1,5 @@
+import ConfigText
+
 /// What `mode: production` does not let a site do with an interlock.
 enum MandatoryRows {
     static func refuseMissing(
@@ -49,7 +51,7 @@ enum MandatoryRows {
         let unit = InterlockSignal.named(rule.signal)?.unit ?? .state
         let suffix = unit.suffixes[0].text
         func shown(_ value: Double) -> String {
-            unit.symbol.isEmpty ? ConfigText.shown(value) : "\(ConfigText.shown(value)) \(unit.symbol)"
+            unit.symbol.isEmpty ? ConfigWording.shown(value) : "\(ConfigWording.shown(value)) \(unit.symbol)"
         }
         if let limit = floor.trip {
             if let trip = rule.trip {

@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// The site as a SunSpec device for others: read by whom the network lets in, written by a few, for a time.

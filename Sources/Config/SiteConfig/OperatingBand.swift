@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// `grid_integration.operating_band_hz`: the grid's normal operating band, a metric of the grid and never a
@@ -18,8 +19,8 @@ enum OperatingBand {
         guard low < high, (low...high).contains(center), high - center <= 1_000, center - low <= 1_000 else {
             reader.refuse(
                 key.name,
-                "[\(ConfigText.shown(given.low.value)), \(ConfigText.shown(given.high.value))] must hold"
-                    + " nominal \(ConfigText.shown(nominal.value)) Hz, with each edge at most 1 Hz away")
+                "[\(ConfigWording.shown(given.low.value)), \(ConfigWording.shown(given.high.value))] must hold"
+                    + " nominal \(ConfigWording.shown(nominal.value)) Hz, with each edge at most 1 Hz away")
             return nil
         }
         return low...high

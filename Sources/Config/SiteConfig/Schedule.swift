@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// A site's schedule: which power is asked for when, by wall time. Between its rows the default holds.
@@ -89,7 +90,7 @@ public struct Schedule: Sendable, Equatable {
         guard let start = UTCTime.seconds(fields[0]) else { return wrong(badTime("start_utc", fields[0])) }
         guard let end = UTCTime.seconds(fields[1]) else { return wrong(badTime("end_utc", fields[1])) }
         guard let kilowatts = number(fields[2]) else {
-            return wrong("power_kw: \(ConfigText.quoted(fields[2])) is not a number")
+            return wrong("power_kw: \(ConfigWording.quoted(fields[2])) is not a number")
         }
         let power = Watts.kilowatts(kilowatts)
         guard power.magnitude <= limit.magnitude else {
@@ -105,7 +106,7 @@ public struct Schedule: Sendable, Equatable {
     }
 
     private static func badTime(_ name: String, _ text: String) -> String {
-        "\(name): \(ConfigText.quoted(text)) is not a time like 2026-11-22T00:15:00Z"
+        "\(name): \(ConfigWording.quoted(text)) is not a time like 2026-11-22T00:15:00Z"
     }
 
     /// A decimal number and nothing else: Swift's own reading also takes `0x1p3`, `nan` and `inf`.

@@ -1,3 +1,5 @@
+import ConfigText
+
 /// The sections that the project's seed has and this controller does not use yet: campuses and markets.
 /// Their keys
 /// are checked, so that a mistake in them shows, but nothing of them reaches `SiteConfig`.

@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// How the site's power is shared over its units.

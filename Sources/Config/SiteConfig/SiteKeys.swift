@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// Every key of a site's file, in one table: the reader takes them from here, and so does
@@ -120,7 +121,7 @@ enum SiteKeys {
             let (number, text) = try node.number("1 … 247 or 255")
             guard let id = UInt8(exactly: number), (1...247).contains(id) || id == 255 else {
                 throw ConfigComplaint(
-                    "\(ConfigText.shown(text)) is outside 1 … 247 or 255", at: node.position)
+                    "\(ConfigWording.shown(text)) is outside 1 … 247 or 255", at: node.position)
             }
             return id
         }

@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// What only the whole site can tell: whether it is safe in time, and what production asks of it.
@@ -106,7 +107,7 @@ enum SiteProtection {
         }
         for (key, host) in hosts where !isIPv4(host) {
             reader.refuse(
-                key, "\(ConfigText.quoted(host)) is a name (mode production takes IPv4 addresses only)")
+                key, "\(ConfigWording.quoted(host)) is a name (mode production takes IPv4 addresses only)")
         }
     }
 

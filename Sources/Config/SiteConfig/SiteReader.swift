@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 extension SiteConfig {
@@ -115,10 +116,10 @@ struct SiteReader {
                 "\(Int(grace.milliseconds)) ms is less than two periods of \(Int(period.milliseconds)) ms")
         }
         if !units.isEmpty && basePoint.magnitude > total {
-            let limit = ConfigText.shown(total.kilowatts)
+            let limit = ConfigWording.shown(total.kilowatts)
             reader.refuse(
                 "base_point_kw",
-                "\(ConfigText.shown(basePoint.kilowatts)) is outside the units' total of"
+                "\(ConfigWording.shown(basePoint.kilowatts)) is outside the units' total of"
                     + " -\(limit) … \(limit) kW"
             )
         }
@@ -135,7 +136,8 @@ struct SiteReader {
         if mode == .production && time < .seconds(1) {
             reader.refuse(
                 "enter_service_s",
-                "\(ConfigText.shown(time.seconds)) s is too short in mode production (allowed: 1 … 1000 s)")
+                "\(ConfigWording.shown(time.seconds)) s is too short in mode production (allowed: 1 … 1000 s)"
+            )
         }
         return time
     }
@@ -187,7 +189,7 @@ struct SiteReader {
         typealias Keys = SiteKeys.Unit
         let id = reader.value(Keys.id)
         if let id, let other = unitPaths.updateValue(reader.path, forKey: id) {
-            reader.refuse("id", "\(ConfigText.quoted(id)) is already the id of \(other)")
+            reader.refuse("id", "\(ConfigWording.quoted(id)) is already the id of \(other)")
         }
         let campusID = reader.value(Keys.campusID)
         let capacity = reader.value(Keys.capacity)

@@ -1,3 +1,5 @@
+import ConfigText
+
 /// A key as the reference shows it, whatever its value is.
 protocol ReferenceEntry {
     var referenceLine: String { get }

@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 
 /// From when on the cycle's punctuality is worth a warning, or the end of service.

@@ -1,5 +1,5 @@
 import CYAML
-import SiteConfig
+import ConfigText
 
 /// One step through a YAML text.
 struct YAMLEvent {

@@ -1,5 +1,5 @@
 import Glibc
-import SiteConfig
+import ConfigText
 
 /// Reads the part of YAML that a configuration needs: mappings, sequences and scalars, each with its line
 /// and column.

@@ -1,4 +1,4 @@
-import SiteConfig
+import ConfigText
 
 /// Makes the tree from the events, and refuses what a configuration must not contain.
 struct YAMLTreeBuilder: ~Copyable {
@@ -75,7 +75,7 @@ struct YAMLTreeBuilder: ~Copyable {
             let key = try key(event, depth: depth)
             if let line = lines.updateValue(event.position.line, forKey: key) {
                 throw error(
-                    "key \(ConfigText.quoted(key)) stands already in line \(line)", at: event.position)
+                    "key \(ConfigWording.quoted(key)) stands already in line \(line)", at: event.position)
             }
             let value = try node(try source.next(), depth: depth + 1)
             entries.append(ConfigEntry(key: key, keyPosition: event.position, value: value))

@@ -1,6 +1,8 @@
 import BatteryProfiles
+import ConfigText
 import LinuxIO
 import SiteConfig
+import SiteFile
 import YAMLText
 
 /// A configuration that was read and found good, with the names and hashes of the files it came from.

@@ -1,8 +1,10 @@
+import ConfigText
 import DeviceCodecs
 import DeviceDrivers
 import LinuxIO
 import ModbusBus
 import SiteConfig
+import SiteFile
 import YAMLText
 
 /// The drivers that a site's devices name, by their paths as the site's file has them.

@@ -1,8 +1,10 @@
 import BatteryProfiles
 import CANBus
+import ConfigText
 import DeviceCodecs
 import Quantities
 import SiteConfig
+import SiteFile
 import YAMLText
 
 /// The profiles that a site's units name, read and checked against what the site says of them.

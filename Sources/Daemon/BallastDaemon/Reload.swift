@@ -2,6 +2,7 @@ import Control
 import PowerDispatch
 import Quantities
 import SiteConfig
+import SiteFile
 
 /// What a configuration that was read anew may change while the site runs, and what not.
 ///

@@ -1,8 +1,10 @@
+import ConfigText
 import Glibc
 import LinuxIO
 import Quantities
 import SafeOutput
 import SiteConfig
+import SiteFile
 import YAMLText
 
 /// `ballastd --safe-output`: takes every output to zero after a daemon has died. A small path of its own: it

@@ -1,3 +1,4 @@
+import ConfigText
 import DBC
 import DeviceCodecs
 import Quantities

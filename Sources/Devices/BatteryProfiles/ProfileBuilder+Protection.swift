@@ -1,3 +1,4 @@
+import ConfigText
 import DBC
 import Quantities
 import SiteConfig

@@ -1,3 +1,4 @@
+import ConfigText
 import DBC
 import DeviceCodecs
 import Plant
@@ -109,13 +110,13 @@ struct ProfileBuilder {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, let message = database.messages.firstIndex(where: { $0.name == parts[0] })
         else {
-            reader.refuse(key, "\(ConfigText.quoted(name)): the DBC file has no message \(parts[0])")
+            reader.refuse(key, "\(ConfigWording.quoted(name)): the DBC file has no message \(parts[0])")
             return nil
         }
         let signals = database.messages[message].signals
         guard let signal = signals.firstIndex(where: { $0.name == parts[1] }) else {
             reader.refuse(
-                key, "\(ConfigText.quoted(name)): message \(parts[0]) has no signal \(parts.last ?? "")")
+                key, "\(ConfigWording.quoted(name)): message \(parts[0]) has no signal \(parts.last ?? "")")
             return nil
         }
         usedMessages.insert(message)

@@ -1,3 +1,4 @@
+import ConfigText
 import DBC
 import DeviceCodecs
 import Plant
@@ -137,7 +138,7 @@ enum Dialects {
         let known = names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
         return ConfigError(
             file: file, position: place, key: "dialects",
-            message: "\(ConfigText.quoted(name)) is no dialect of this profile; \(known)")
+            message: "\(ConfigWording.quoted(name)) is no dialect of this profile; \(known)")
     }
 
     private static func merge(_ base: ConfigNode, _ over: ConfigNode) -> ConfigNode {

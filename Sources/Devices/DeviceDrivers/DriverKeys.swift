@@ -1,3 +1,4 @@
+import ConfigText
 import DeviceCodecs
 import Quantities
 import SiteConfig

@@ -1,3 +1,4 @@
+import ConfigText
 import DeviceCodecs
 import Plant
 import Quantities

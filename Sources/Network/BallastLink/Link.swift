@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import Dispatch
 import Glibc
-import SiteConfig
+import ConfigText
 import YAMLText
 
 /// The whole program: configuration, spool, HTTP client, until a signal ends it.

@@ -1,4 +1,4 @@
-import SiteConfig
+import ConfigText
 
 /// What the link's file says.
 public struct LinkConfig: Sendable, Equatable {

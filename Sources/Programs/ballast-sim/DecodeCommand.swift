@@ -1,5 +1,6 @@
 import ArgumentParser
 import BatteryProfiles
+import ConfigText
 import DBC
 import DeviceCodecs
 import Glibc

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BallastSimulator
 import BatteryProfiles
+import ConfigText
 import Quantities
 import Scenario
 import SiteConfig

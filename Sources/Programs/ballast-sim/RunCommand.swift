@@ -1,5 +1,6 @@
 import ArgumentParser
 import BallastSimulator
+import ConfigText
 import Glibc
 import LinuxIO
 import Quantities

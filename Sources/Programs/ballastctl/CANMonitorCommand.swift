@@ -1,9 +1,11 @@
 import ArgumentParser
 import BatteryProfiles
 import CANBus
+import ConfigText
 import ControlSocket
 import Glibc
 import SiteConfig
+import SiteFile
 import YAMLText
 
 extension CAN {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ConfigText
 import DeviceDrivers
 import LinuxIO
 import ModbusCommissioning

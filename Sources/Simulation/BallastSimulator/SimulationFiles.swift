@@ -1,8 +1,10 @@
 import BatteryProfiles
+import ConfigText
 import Glibc
 import Quantities
 import Scenario
 import SiteConfig
+import SiteFile
 import YAMLText
 
 /// The files of one simulation, read and checked.

@@ -1,3 +1,4 @@
+import ConfigText
 import SiteConfig
 
 /// A number as files for people have it: `12`, `-0.5`, `.5`, `1.2e1`. No hexadecimal, infinity or NaN.
@@ -70,11 +71,12 @@ public struct CSVTable: Sendable {
         ) throws(CSVError) -> Double? {
             guard let text = text(column) else { return nil }
             guard let number = CSVNumber.parse(text) else {
-                throw fail(column, "\(ConfigText.quoted(text)) is not a number")
+                throw fail(column, "\(ConfigWording.quoted(text)) is not a number")
             }
             guard range.contains(number) else {
                 throw fail(
-                    column, "\(ConfigText.shown(text)) is outside \(range.lowerBound) … \(range.upperBound)")
+                    column,
+                    "\(ConfigWording.shown(text)) is outside \(range.lowerBound) … \(range.upperBound)")
             }
             return number
         }
@@ -109,7 +111,7 @@ public struct CSVTable: Sendable {
                 throw CSVError(line: line, "the header lacks the column \(name)")
             }
             for (index, name) in fields.enumerated() where fields[..<index].contains(name) {
-                throw CSVError(line: line, "the header has \(ConfigText.quoted(name)) twice")
+                throw CSVError(line: line, "the header has \(ConfigWording.quoted(name)) twice")
             }
             columns = fields
         }

@@ -1,3 +1,4 @@
+import ConfigText
 import FrequencyResponse
 import Quantities
 import SiteConfig
@@ -45,7 +46,7 @@ struct ConformanceCurve {
         case "PW": curve = try Self.service(row, nominal)
         case let other:
             let known = "SUB, STEP, RENORM, PW, LFSMO, LFSMU"
-            throw row.fail("model", "\(ConfigText.quoted(other)) is not one of \(known)")
+            throw row.fail("model", "\(ConfigWording.quoted(other)) is not one of \(known)")
         }
     }
 
@@ -82,7 +83,7 @@ struct ConformanceCurve {
             case .points(let points) = code.preset.curve.shape
         else {
             let known = services.map(\.name).joined(separator: ", ")
-            throw row.fail("curve", "\(ConfigText.quoted(name)) is not one of \(known)")
+            throw row.fail("curve", "\(ConfigWording.quoted(name)) is not one of \(known)")
         }
         return DroopCurve(nominal: nominal, points: points)
     }

@@ -1,3 +1,4 @@
+import ConfigText
 import FrequencyResponse
 import Quantities
 import SiteConfig
@@ -63,12 +64,13 @@ public enum DroopConformance {
         let word = (sign ? String(text.dropFirst()) : text).lowercased()
         let isSpecial = ["nan", "inf", "infinity"].contains(word)
         guard isSpecial || CSVNumber.parse(text) != nil else {
-            throw row.fail("f_hz", "\(ConfigText.quoted(text)) is not a number")
+            throw row.fail("f_hz", "\(ConfigWording.quoted(text)) is not a number")
         }
         if let number = CSVNumber.parse(text), FrequencyResponder.isPlausible(Hertz(number)) {
             return Hertz(number)
         }
-        report.note(row.fail("f_hz", "\(ConfigText.shown(text)) is no frequency (40 … 70 Hz): no response"))
+        report.note(
+            row.fail("f_hz", "\(ConfigWording.shown(text)) is no frequency (40 … 70 Hz): no response"))
         return nil
     }
 }

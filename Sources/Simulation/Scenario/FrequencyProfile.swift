@@ -1,3 +1,4 @@
+import ConfigText
 import Quantities
 import SiteConfig
 
@@ -117,16 +118,17 @@ extension FrequencyProfile {
             switch problem {
             case .header(let text):
                 "line \(line): the header must be t_s,f_hz and optionally v_pu,permit, not "
-                    + ConfigText.quoted(text)
-            case .row(let text): "line \(line): \(ConfigText.quoted(text)) has not one number for each column"
+                    + ConfigWording.quoted(text)
+            case .row(let text):
+                "line \(line): \(ConfigWording.quoted(text)) has not one number for each column"
             case .time(let text):
-                "line \(line): time \(ConfigText.shown(text)) s must be in 0 … 864000 and after the row before"
+                "line \(line): time \(ConfigWording.shown(text)) s must be in 0 … 864000 and after the row before"
                     + " (twice the same time is a step, and needs another value)"
             case .frequency(let text):
-                "line \(line): frequency \(ConfigText.shown(text)) Hz is outside 40 … 70"
+                "line \(line): frequency \(ConfigWording.shown(text)) Hz is outside 40 … 70"
             case .voltage(let text):
-                "line \(line): voltage \(ConfigText.shown(text)) is outside 0 … 2 of nominal"
-            case .permit(let text): "line \(line): permit \(ConfigText.shown(text)) is neither 0 nor 1"
+                "line \(line): voltage \(ConfigWording.shown(text)) is outside 0 … 2 of nominal"
+            case .permit(let text): "line \(line): permit \(ConfigWording.shown(text)) is neither 0 nor 1"
             case .empty: "line \(line): the profile has no row"
             }
         }

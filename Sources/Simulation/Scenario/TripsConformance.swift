@@ -1,3 +1,4 @@
+import ConfigText
 import FrequencyResponse
 import Quantities
 import SiteConfig
@@ -40,7 +41,7 @@ public enum TripsConformance {
                 let word = try row.required("preset")
                 guard let code = SupervisionCode(named: word) else {
                     throw row.fail(
-                        "preset", "\(ConfigText.quoted(word)) is none of \(SupervisionCode.names)")
+                        "preset", "\(ConfigWording.quoted(word)) is none of \(SupervisionCode.names)")
                 }
                 let name = try row.required("profile_csv")
                 let profile: FrequencyProfile

@@ -2,6 +2,7 @@ import BallastSimulator
 import Quantities
 import Scenario
 import SiteConfig
+import SiteFile
 import YAMLText
 
 /// Runs scenarios that nobody thought of, and keeps the files of those that fail.

@@ -1,3 +1,4 @@
+import ConfigText
 import SiteConfig
 import Testing
 import YAMLText

@@ -1,3 +1,4 @@
+import ConfigText
 import Foundation
 import Quantities
 import SiteConfig

@@ -1,3 +1,4 @@
+import ConfigText
 import Foundation
 import SiteConfig
 import Testing

@@ -1,3 +1,4 @@
+import ConfigText
 import Glibc
 import SiteConfig
 import Testing

@@ -1,4 +1,5 @@
 import BatteryProfiles
+import ConfigText
 import SiteConfig
 import Testing
 import YAMLText

@@ -1,4 +1,5 @@
 import BatteryProfiles
+import ConfigText
 import DBC
 import DeviceCodecs
 import Foundation

@@ -1,5 +1,6 @@
 import BatteryProfiles
 import CANBus
+import ConfigText
 import DeviceCodecs
 import Foundation
 import LinuxIO

@@ -1,4 +1,5 @@
 import BatteryProfiles
+import ConfigText
 import DeviceCodecs
 import Foundation
 import Plant

@@ -2,6 +2,7 @@ import Foundation
 import Quantities
 import Scenario
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

@@ -1,6 +1,8 @@
+import ConfigText
 import Foundation
 import Scenario
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

@@ -3,6 +3,7 @@ import Glibc
 import Quantities
 import Scenario
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

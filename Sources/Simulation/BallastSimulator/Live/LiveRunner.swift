@@ -3,6 +3,7 @@ import LinuxIO
 import Quantities
 import Scenario
 import SiteConfig
+import SiteFile
 
 /// Runs scenarios on real programs: as processes of this machine (tier host), or on the installed service
 /// (tier rig).

@@ -7,12 +7,14 @@ public struct ConfigErrors: Error, Equatable, CustomStringConvertible {
     /// How many more there were.
     public let omitted: Int
 
+    /// A file with one mistake.
     public init(_ error: ConfigError) {
         errors = [error]
         omitted = 0
     }
 
-    init(sorting found: [ConfigError]) {
+    /// - Precondition: something was found.
+    public init(sorting found: [ConfigError]) {
         precondition(!found.isEmpty)
         let sorted = found.sorted {
             ($0.file, $0.position.line, $0.position.column) < ($1.file, $1.position.line, $1.position.column)
@@ -29,7 +31,7 @@ public struct ConfigErrors: Error, Equatable, CustomStringConvertible {
 }
 
 /// How values of a file are shown in messages.
-public enum ConfigText {
+public enum ConfigWording {
     /// `text` in quotes, on one line, shortened after 60 characters.
     public static func quoted(_ text: String) -> String { "\"\(shown(text))\"" }
 
@@ -45,7 +47,7 @@ public enum ConfigText {
     }
 
     /// `12`, not `12.0`.
-    static func shown(_ number: Double) -> String {
+    public static func shown(_ number: Double) -> String {
         Int64(exactly: number).map { String($0) } ?? String(number)
     }
 }

@@ -53,7 +53,7 @@ public struct ConfigKey<Value: Sendable>: Sendable {
     }
 
     /// `period_ms: 1 … 1000 ms [20]: length of the cycle`.
-    var referenceLine: String {
+    public var referenceLine: String {
         "\(name): \(allowed) \(shownDefault.map { "[\($0)]" } ?? "(required)"): \(note)"
     }
 }
@@ -76,7 +76,7 @@ extension ConfigNode {
     /// The number that stands here, as a plain scalar, and its text.
     public func number(_ allowed: String) throws(ConfigComplaint) -> (value: Double, text: String) {
         let text = try text(allowed)
-        let shown = ConfigText.quoted(text)
+        let shown = ConfigWording.quoted(text)
         if case .scalar(_, isQuoted: true) = content {
             throw ConfigComplaint(
                 "\(shown) is text, not a number (allowed: \(allowed), no quotes)", at: position)
@@ -91,13 +91,14 @@ extension ConfigNode {
     public func number(in range: ClosedRange<Double>, _ allowed: String) throws(ConfigComplaint) -> Double {
         let (value, text) = try number(allowed)
         if !range.contains(value) {
-            throw ConfigComplaint("\(ConfigText.shown(text)) is outside \(allowed)", at: position)
+            throw ConfigComplaint("\(ConfigWording.shown(text)) is outside \(allowed)", at: position)
         }
         return value
     }
 }
 
-func rangeText(_ low: Double, _ high: Double, _ unit: String) -> String {
-    let range = "\(ConfigText.shown(low)) … \(ConfigText.shown(high))"
+/// `1 … 1000 ms`.
+public func rangeText(_ low: Double, _ high: Double, _ unit: String) -> String {
+    let range = "\(ConfigWording.shown(low)) … \(ConfigWording.shown(high))"
     return unit.isEmpty ? range : "\(range) \(unit)"
 }

@@ -1,7 +1,8 @@
 // The kinds of values that configuration files hold.
 
 extension ConfigDefault {
-    func map<Other>(_ change: (Raw) -> Other) -> ConfigDefault<Other> {
+    /// The same default in other terms.
+    public func map<Other>(_ change: (Raw) -> Other) -> ConfigDefault<Other> {
         switch self {
         case .required: .required
         case .fixed(let raw): .fixed(change(raw))
@@ -10,7 +11,7 @@ extension ConfigDefault {
     }
 
     /// The fixed default, written by `show`.
-    func shown(_ show: (Raw) -> String) -> String? {
+    public func shown(_ show: (Raw) -> String) -> String? {
         switch self {
         case .fixed(let raw): show(raw)
         case .required, .computed: nil
@@ -26,7 +27,7 @@ extension ConfigKey {
     ) -> ConfigKey {
         let allowed = rangeText(range.lowerBound, range.upperBound, unit)
         return ConfigKey(
-            name, allowed: allowed, fallback.map(convert), shown: fallback.shown(ConfigText.shown), note
+            name, allowed: allowed, fallback.map(convert), shown: fallback.shown(ConfigWording.shown), note
         ) { (node) throws(ConfigComplaint) in
             convert(try node.number(in: range, allowed))
         }
@@ -45,7 +46,7 @@ extension ConfigKey {
             let value = try node.number(in: low...high, allowed)
             guard let whole = Int(exactly: value) else {
                 throw ConfigComplaint(
-                    "\(ConfigText.shown(value)) is not a whole number (allowed: \(allowed))",
+                    "\(ConfigWording.shown(value)) is not a whole number (allowed: \(allowed))",
                     at: node.position)
             }
             return convert(whole)
@@ -57,14 +58,15 @@ extension ConfigKey {
         _ name: String, _ values: [Double], _ unit: String, _ fallback: ConfigDefault<Double>, _ note: String,
         as convert: @escaping @Sendable (Double) -> Value
     ) -> ConfigKey {
-        let list = values.map { ConfigText.shown($0) }.joined(separator: ", ")
+        let list = values.map { ConfigWording.shown($0) }.joined(separator: ", ")
         let allowed = unit.isEmpty ? list : "\(list) \(unit)"
         return ConfigKey(
-            name, allowed: allowed, fallback.map(convert), shown: fallback.shown(ConfigText.shown), note
+            name, allowed: allowed, fallback.map(convert), shown: fallback.shown(ConfigWording.shown), note
         ) { (node) throws(ConfigComplaint) in
             let (value, text) = try node.number(allowed)
             if !values.contains(value) {
-                throw ConfigComplaint("\(ConfigText.shown(text)) is not one of \(allowed)", at: node.position)
+                throw ConfigComplaint(
+                    "\(ConfigWording.shown(text)) is not one of \(allowed)", at: node.position)
             }
             return convert(value)
         }
@@ -88,7 +90,7 @@ extension ConfigKey {
             let word = try node.text(allowed)
             guard let value = value(word) else {
                 throw ConfigComplaint(
-                    "\(ConfigText.quoted(word)) is not one of \(allowed)", at: node.position)
+                    "\(ConfigWording.quoted(word)) is not one of \(allowed)", at: node.position)
             }
             return value
         }
@@ -104,7 +106,7 @@ extension ConfigKey {
             let text = try node.text(allowed)
             guard let value = read(text) else {
                 throw ConfigComplaint(
-                    "\(ConfigText.quoted(text)) is not allowed (allowed: \(allowed))", at: node.position)
+                    "\(ConfigWording.quoted(text)) is not allowed (allowed: \(allowed))", at: node.position)
             }
             return value
         }
@@ -158,8 +160,10 @@ extension ConfigKey<String> {
     }
 }
 
-enum CharacterClass {
-    static func identifier(_ byte: UInt8) -> Bool {
+/// Which characters names, hosts and paths are made of; ASCII alone.
+public enum CharacterClass {
+    /// Letters, digits, `_`, `.` and `-`.
+    public static func identifier(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "-"):
@@ -168,13 +172,15 @@ enum CharacterClass {
         }
     }
 
-    static func isHost(_ text: String) -> Bool {
+    /// A name or an IPv4 address: 1 … 253 bytes, beginning with a letter or a digit.
+    public static func isHost(_ text: String) -> Bool {
         guard (1...253).contains(text.utf8.count), let first = text.utf8.first else { return false }
         let isLetterOrDigit = identifier(first) && first != UInt8(ascii: ".") && first != UInt8(ascii: "-")
         return isLetterOrDigit && text.utf8.allSatisfy { identifier($0) }
     }
 
-    static func isPath(_ text: String, limit: Int) -> Bool {
+    /// 1 … `limit` printable bytes without spaces.
+    public static func isPath(_ text: String, limit: Int) -> Bool {
         (1...limit).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }

@@ -68,24 +68,24 @@ public final class ConfigReader {
     }
 
     /// Says that what stands at `position`, outside this mapping, cannot be used.
-    func refuse(path: String, at position: ConfigPosition, _ message: String) {
+    public func refuse(path: String, at position: ConfigPosition, _ message: String) {
         report(message, path, at: position)
     }
 
     /// Whether nothing has been found wrong so far.
-    var isClean: Bool { findings.errors.isEmpty }
+    public var isClean: Bool { findings.errors.isEmpty }
 
     /// Takes over what is wrong with another file that this one names.
-    func include(_ errors: ConfigErrors) { findings.errors += errors.errors }
+    public func include(_ errors: ConfigErrors) { findings.errors += errors.errors }
 
     /// Puts the element's own name behind its number in every message that follows: `rows[3](lost_bms)`.
-    func label(_ name: String) { path += "(\(name))" }
+    public func label(_ name: String) { path += "(\(name))" }
 
     /// The keys that stand in this mapping.
     public var names: [String] { entries.map(\.key) }
 
     /// Calls no key of this mapping unknown: what they may be cannot be told after an error.
-    func acceptAll() { known += names }
+    public func acceptAll() { known += names }
 
     /// Reads the mapping under `name`; without one, as if it were there and empty.
     public func section<Result>(_ name: String, _ body: (ConfigReader) -> Result?) -> Result? {
@@ -134,7 +134,7 @@ public final class ConfigReader {
             let advice =
                 EditDistance.nearest(to: entry.key, among: known).map { "did you mean \($0)?" }
                 ?? "known here: \(known.joined(separator: ", "))"
-            report("unknown key; \(advice)", path(ConfigText.shown(entry.key)), at: entry.keyPosition)
+            report("unknown key; \(advice)", path(ConfigWording.shown(entry.key)), at: entry.keyPosition)
         }
     }
 
@@ -164,10 +164,10 @@ public final class ConfigReader {
 
 extension ConfigNode {
     /// What stands here, for messages.
-    var kind: String {
+    public var kind: String {
         switch content {
         case .scalar("", isQuoted: false): "nothing"
-        case .scalar(let text, _): ConfigText.quoted(text)
+        case .scalar(let text, _): ConfigWording.quoted(text)
         case .sequence: "a list"
         case .mapping: "a mapping"
         }

@@ -1,7 +1,7 @@
 /// The one way of writing numbers: `12`, `-0.5`, `1.2e1`. No hexadecimal, octal, infinity, NaN, underscore.
-enum ConfigNumber {
+public enum ConfigNumber {
     /// The number that `text` says; `nil` where it says none or one too large for a `Double`.
-    static func parse(_ text: String) -> Double? {
+    public static func parse(_ text: String) -> Double? {
         guard text.utf8.count <= 32, isDecimal(text.utf8[...]) else { return nil }
         guard let number = Double(text), number.isFinite else { return nil }
         return number

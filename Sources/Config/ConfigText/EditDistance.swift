@@ -1,7 +1,7 @@
 /// Finds the key that was probably meant.
-enum EditDistance {
+public enum EditDistance {
     /// The candidate nearest to `word`, if it is near enough to be worth a question.
-    static func nearest(to word: String, among candidates: [String]) -> String? {
+    public static func nearest(to word: String, among candidates: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
         // `period` and `period_seconds` for `period_ms`: only the unit is missing or another.
         if let key = candidates.first(where: {
@@ -24,7 +24,7 @@ enum EditDistance {
     }
 
     /// How many insertions, deletions and substitutions make `a` of `b`.
-    static func between(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    public static func between(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var row = Array(0...b.count)
         for (i, x) in a.enumerated() {
             var diagonal = row[0]

@@ -1,4 +1,6 @@
+import ConfigText
 import SiteConfig
+import YAMLText
 
 extension SiteConfig {
     /// Reads and checks a site's file, and the interlock table that it names (from the site's own folder).
