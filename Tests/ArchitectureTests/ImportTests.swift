@@ -150,10 +150,7 @@ import Testing
     }
 
     @Test func `what is said on a Modbus link knows no clock, no line and no thread`() throws {
-        let doors = ["Owner", "Line", "Client", "Server", "Error"]
-        let files = try SourceTree.files(under: "Sources/Edges/ModbusBus").filter { file in
-            !doors.contains { file.path.contains("/Modbus\($0)") || file.path.contains("Link\($0)") }
-        }
+        let files = try SourceTree.files(under: "Sources/Edges/ModbusBus/Conversation")
         #expect(files.contains { $0.path.hasSuffix("/ModbusConversation.swift") })
         for file in files {
             let words = [

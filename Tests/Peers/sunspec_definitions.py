@@ -1,7 +1,7 @@
 """Prints every point of SunSpec models as pysunspec2 packages them: `model path offset type:size scale access unit`.
 
 The offset counts from the model's ID register with one instance of each group; the scale is a point's name; a missing
-scale or unit is `-`. The judge of Sources/Devices/DeviceCodecs/SunSpecTables*.swift.
+scale or unit is `-`. The judge of Sources/Devices/DeviceCodecs/SunSpec/SunSpecTables*.swift.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Prints the points of SunSpec models as pysunspec2 packages them: one line `model point offset type scale unit` each.
 
 After the fixed block come the points of the first group, once. The judge of the offsets in
-Sources/Devices/DeviceCodecs/SunSpecModels.swift. A missing scale or unit is `-`.
+Sources/Devices/DeviceCodecs/SunSpec/SunSpecModels.swift. A missing scale or unit is `-`.
 """
 
 import json

@@ -30,7 +30,7 @@ import Testing
     private static func namesInCode() throws -> Set<String> {
         let folder = repository.appending(path: "Sources/Daemon/BallastDaemon")
         var text = try Self.text("Sources/Programs/ballastctl/CommissionCommands.swift")
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         where name.hasSuffix(".swift") {
             text += try String(contentsOf: folder.appending(path: name), encoding: .utf8)
         }
@@ -43,8 +43,8 @@ import Testing
         let tuples = /\.(?:alert|critical|error|warning|notice|info),\s*"([a-z_]+)",\s*"/
         for match in text.matches(of: tuples) { names.insert(String(match.1)) }
         let log =
-            try Self.text("Sources/Daemon/BallastDaemon/EventLog.swift")
-            + Self.text("Sources/Daemon/BallastDaemon/EventLog+Grid.swift")
+            try Self.text("Sources/Daemon/BallastDaemon/Tell/EventLog.swift")
+            + Self.text("Sources/Daemon/BallastDaemon/Tell/EventLog+Grid.swift")
         for match in log.matches(of: /\("([a-z_]+)", *"/) { names.insert(String(match.1)) }
         return names.subtracting(["override"]).union(
             log.contains("overridden(\"override\"") ? ["override"] : [])
@@ -55,10 +55,10 @@ import Testing
         let written = try Self.namesInCode()
         #expect(written.count > 50, "the search finds them: \(written.sorted())")
         #expect(written.subtracting(known).sorted() == [], "without an identifier")
-        let daemon = try FileManager.default.contentsOfDirectory(
+        let daemon = try FileManager.default.subpathsOfDirectory(
             atPath: Self.repository.appending(path: "Sources/Daemon/BallastDaemon").path)
         let text =
-            try daemon.filter { $0 != "EventCatalog.swift" }
+            try daemon.filter { $0.hasSuffix(".swift") && !$0.hasSuffix("/EventCatalog.swift") }
             .map { try Self.text("Sources/Daemon/BallastDaemon/\($0)") }.joined()
             + Self.text("Sources/Programs/ballastctl/CommissionCommands.swift")
         #expect(known.filter { !text.contains("\"\($0)\"") }.sorted() == [], "nobody writes them")
@@ -82,7 +82,7 @@ import Testing
             Self.text("systemd/ballast.catalog").matches(of: /@([A-Z_]+)@/).map { String($0.1) })
         #expect(fields.contains("BALLAST_UNIT"))
         for field in fields { #expect(table.contains("| `\(field)` |"), "\(field)") }
-        let log = try Self.text("Sources/Daemon/BallastDaemon/EventLog.swift")
+        let log = try Self.text("Sources/Daemon/BallastDaemon/Tell/EventLog.swift")
         for match in log.matches(of: /"(BALLAST_[A-Z_]+)"/) {
             #expect(table.contains("| `\(match.1)` |"), "\(match.1)")
         }
