@@ -17,11 +17,12 @@ let storeys: [String: [String]] = [
     "Config": ["ConfigText", "SiteConfig", "SiteFile", "YAMLText", "JSONText"],
     "Edges": [
         "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "ControlSocket", "SafeOutput",
+        "Signatures",
         "ModbusCommissioning",
     ],
-    "Edges/C": ["CLinux", "CModbus", "CSocketCAN", "CSystemd", "CYAML"],
+    "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML"],
     "Daemon": ["BallastDaemon", "FrequencyRecord", "GatewayFitness"],
-    "Network": ["BallastLink"],
+    "Network": ["BallastLink", "RemoteLeases"],
     "Aggregator": [
         "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
     ],
@@ -116,6 +117,8 @@ let package = Package(
         pure("DeviceDrivers", ["Quantities", "Plant", "DeviceCodecs", "SiteConfig", "ConfigText"]),
         pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig", "ConfigText"]),
 
+        pure("RemoteLeases", ["Quantities"]),
+
         // above the site: whole amounts and exact money; pure as well
         pure("ExactAmounts"),
         pure("Metering", ["ExactAmounts"]),
@@ -127,6 +130,7 @@ let package = Package(
         .target(name: "CLinux", path: "Sources/" + place("CLinux")),
         door("CModbus", "libmodbus", "libmodbus-dev"),
         door("CSocketCAN", "libsocketcan", "libsocketcan-dev"),
+        door("CSodium", "libsodium", "libsodium-dev"),
         door("CSystemd", "libsystemd", "libsystemd-dev"),
         door("CYAML", "yaml-0.1", "libyaml-dev"),
 
@@ -140,6 +144,7 @@ let package = Package(
         edge("ModbusBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CModbus"]),
         edge("PhasorBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux"]),
         edge("Recorder", ["LinuxIO"]),
+        edge("Signatures", ["CSodium"]),
         edge("SafeOutput", ["Quantities", "LinuxIO", "ModbusBus"]),
         edge("ControlSocket", ["Quantities", "LinuxIO"]),
 
@@ -152,7 +157,7 @@ let package = Package(
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
-                "ControlSocket", "ConfigText", "SiteFile",
+                "ControlSocket", "ConfigText", "SiteFile", "RemoteLeases", "Signatures",
             ]),
         edge(
             "BallastLink",
@@ -213,7 +218,9 @@ let package = Package(
             ]),
         program("ballast-door", ["LinuxIO", "ControlSocket", argumentParser]),
         program("ballast-link", ["BallastLink", argumentParser]),
-        program("ballast-aggregator", ["BallastAggregator", "BooksFiles", argumentParser]),
+        program(
+            "ballast-aggregator",
+            ["BallastAggregator", "BooksFiles", "LinuxIO", "RemoteLeases", "Signatures", argumentParser]),
         program(
             "ballast-sim",
             [
@@ -279,6 +286,7 @@ let package = Package(
                 "ModbusCommissioning", "SiteConfig", "YAMLText",
             ]),
         tests("PhasorBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "PhasorBus"]),
+        tests("RemoteLeasesTests", ["Quantities", "RemoteLeases", "Signatures"]),
         tests("RecorderTests", ["LinuxIO", "Recorder"]),
         tests(
             "BallastSimulatorTests",

@@ -29,7 +29,7 @@ need_swift() {
 
 # What every build links.
 need_build() {
-    need_packages libmodbus-dev libsocketcan-dev libsystemd-dev libyaml-dev libsqlite3-dev zlib1g-dev pkg-config
+    need_packages libmodbus-dev libsocketcan-dev libsystemd-dev libyaml-dev libsodium-dev libsqlite3-dev zlib1g-dev pkg-config
     need_swift
 }
 

@@ -20,6 +20,7 @@ import Testing
         "Scenario":          ["Quantities", "FrequencyResponse", "ConfigText", "SiteConfig", "JSONText"],
         "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "ConfigText", "SiteConfig"],
         "DeviceDrivers":     ["Quantities", "Plant", "DeviceCodecs", "ConfigText", "SiteConfig"],
+        "RemoteLeases":      ["Quantities"],
         "ExactAmounts":      [],
         "Metering":          ["ExactAmounts"],
         "Ledger":            ["ExactAmounts"],
@@ -42,6 +43,7 @@ import Testing
         "ModbusBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CModbus"],
         "PhasorBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux"],
         "Recorder":      ["LinuxIO"],
+        "Signatures":    ["CSodium"],
         "SafeOutput":    ["Quantities", "LinuxIO", "ModbusBus"],
         "ControlSocket": ["Quantities", "LinuxIO", "FoundationEssentials"],
     ]
@@ -49,7 +51,7 @@ import Testing
     // swift-format-ignore
     static let composition: [String: Set<String>] = [
         "BallastDaemon": ["FrequencyRecord", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
-                          "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
+                          "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "RemoteLeases", "Signatures", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
                           "ControlSocket"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOSSL", "Crypto", "Dispatch"],
@@ -73,13 +75,13 @@ import Testing
                                "ArgumentParser"],
         "ballast-door":       ["ControlSocket", "LinuxIO", "ArgumentParser"],
         "ballast-link":       ["BallastLink", "ArgumentParser"],
-        "ballast-aggregator": ["BallastAggregator", "BooksFiles", "ArgumentParser"],
+        "ballast-aggregator": ["BallastAggregator", "BooksFiles", "LinuxIO", "RemoteLeases", "Signatures", "ArgumentParser"],
         "ballast-sim":        ["BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
                                "ModbusBus", "Quantities", "Scenario", "ConfigText", "SiteConfig", "VirtualSite", "YAMLText", "ArgumentParser"],
     ]
 
     /// C at the door: headers and one-line wrappers, no Swift.
-    static let doors: Set<String> = ["CLinux", "CModbus", "CSocketCAN", "CSystemd", "CYAML"]
+    static let doors: Set<String> = ["CLinux", "CModbus", "CSocketCAN", "CSodium", "CSystemd", "CYAML"]
 
     static func allowed(_ target: String) -> Set<String>? {
         if let modules = pure[target] { return modules }

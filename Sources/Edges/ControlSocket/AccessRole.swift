@@ -27,7 +27,7 @@ public enum AccessRole: Int, Sendable, CaseIterable, Comparable {
     /// The least role that may ask for `command`.
     public static func needed(for command: ControlRequest.Command) -> AccessRole {
         switch command {
-        case .status, .timing, .trips, .metrics: .viewer
+        case .status, .timing, .trips, .metrics, .lease: .viewer
         case .reset, .stop, .resume, .setpoint, .revoke, .mode: .operator
         case .modbusWrite, .reversion: .service
         }

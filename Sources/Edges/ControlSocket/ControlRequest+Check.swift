@@ -10,6 +10,7 @@ extension ControlRequest {
     public var fault: String? {
         switch command {
         case .status, .timing, .trips, .metrics: return nil
+        case .lease: return lease == nil ? "lease is missing" : nil
         case .reset: return reasonFault ?? unitFault
         case .stop, .resume, .revoke: return reasonFault
         case .setpoint:

@@ -14,6 +14,8 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         case reversion
         /// Writes registers or coils of a Modbus device of a unit in maintenance.
         case modbusWrite = "modbus_write"
+        /// Brings a signed lease from outside; its signature says who asks, not the peer.
+        case lease
     }
 
     public var command: Command
@@ -33,11 +35,13 @@ public struct ControlRequest: Codable, Sendable, Equatable {
     public var modbus: ModbusWriteRequest?
     /// With `reversion`: the unit's I/O module in place of its inverter.
     public var io_module: Bool?
+    /// With `lease`: its bytes with their signature, as hexadecimal digits.
+    public var lease: String?
 
     public init(
         _ command: Command, unit: String? = nil, reason: String? = nil, power_kw: Double? = nil,
         for_s: Double? = nil, mode: String? = nil, of: String? = nil, modbus: ModbusWriteRequest? = nil,
-        io_module: Bool? = nil
+        io_module: Bool? = nil, lease: String? = nil
     ) {
         self.command = command
         self.unit = unit
@@ -48,6 +52,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         self.of = of
         self.modbus = modbus
         self.io_module = io_module
+        self.lease = lease
     }
 }
 

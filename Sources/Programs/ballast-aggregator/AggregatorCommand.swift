@@ -6,7 +6,8 @@ import BallastAggregator
         commandName: "ballast-aggregator",
         abstract:
             "Takes the reports of Ballast sites, stores them, and shows them; settles energy into money.",
-        subcommands: [ServeCommand.self, BooksCommand.self], defaultSubcommand: ServeCommand.self)
+        subcommands: [ServeCommand.self, BooksCommand.self, LeaseCommand.self],
+        defaultSubcommand: ServeCommand.self)
 }
 
 struct ServeCommand: AsyncParsableCommand {

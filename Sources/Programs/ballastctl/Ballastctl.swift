@@ -8,6 +8,6 @@ struct Ballastctl: ParsableCommand {
         subcommands: [
             Status.self, Why.self, Trips.self, Timing.self, Metrics.self, Doctor.self, Reset.self, Stop.self,
             Resume.self, Setpoint.self, Mode.self, Frequency.self, LogCommand.self, Commission.self, CAN.self,
-            Modbus.self,
+            Modbus.self, Lease.self,
         ])
 }

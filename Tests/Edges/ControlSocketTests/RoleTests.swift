@@ -41,6 +41,7 @@ import Testing
         (.timing,   true,  true, true),
         (.trips,    true,  true, true),
         (.metrics,  true,  true, true),
+        (.lease,    true,  true, true),
         (.reset,    false, true, true),
         (.stop,     false, true, true),
         (.resume,   false, true, true),

@@ -27,6 +27,8 @@ public struct SiteConfig: Sendable, Equatable {
     public var schedule: String?
     /// `nil` = the site is nobody's Modbus device.
     public var modbusServer: ModbusServerConfig? = nil
+    /// `nil` = no power is taken from outside by signature.
+    public var remoteLeases: RemoteLeasesConfig? = nil
     /// What named persons answer for.
     public var accepted: [AcceptedRisk] = []
 

@@ -48,6 +48,7 @@ struct SiteReader {
         let sharing = Self.sharing(reader)
         let schedule = reader.value(SiteKeys.schedule)
         let server = Self.modbusServer(reader)
+        let leases = Self.remoteLeases(reader)
         let accepted = AcceptedRisk.all(reader)
         SeedSections.check(reader)
         guard let mode, let control, let grid, let paths, let interlocks, let sharing else { return nil }
@@ -55,7 +56,7 @@ struct SiteReader {
             siteID: siteID ?? units.first?.campusID ?? "site", mode: mode, control: control,
             gridIntegration: grid, gridMeter: meter, units: units, paths: paths, interlocks: interlocks,
             limits: limits, powerSharing: sharing, schedule: schedule, modbusServer: server,
-            accepted: accepted)
+            remoteLeases: leases, accepted: accepted)
         SiteProtection.check(site, reader)
         DangerousSite.check(site, reader)
         Self.checkLosses(site, reader)

@@ -33,6 +33,8 @@ extension SiteConfig {
             ),
             ("control.", control),
             ("modbus_server.", Keys.ModbusServer.reference),
+            ("remote_leases.", Keys.RemoteLeases.reference),
+            ("remote_leases.keys[].", Keys.RemoteLeases.keyReference),
             ("grid_integration.", grid),
             ("grid_integration.frequency_sources[].", GridSourceKeys.reference),
             ("grid_integration.supervision.", GridSupervisionKeys.reference),

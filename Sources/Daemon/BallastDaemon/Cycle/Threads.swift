@@ -18,13 +18,15 @@ enum Threads {
         let recorder = RecorderThread(
             directory: config.paths.stateDirectory, journal: journal, beat: onlookers.recorder)
         let files = FileThread(onlookers.files)
+        let leases = LeaseDesk(config, journal: journal, beat: onlookers.leases)
         let control = ControlService(
             link: site.cycleLink, units: config.units.map(\.id),
             timing: TimingSource(site),
             access: ControlAccess(
                 isSimulation: config.mode == .simulation, isCommissioned: latches.isCommissioned),
             journal: journal, beat: onlookers.control,
-            modbus: ModbusDesk(config, ports: site.modbusLinks.map { ($0.endpoint, $0.service) }))
+            modbus: ModbusDesk(config, ports: site.modbusLinks.map { ($0.endpoint, $0.service) }),
+            leases: leases)
         let proxy = try Self.proxy(config, control, journal)
         let realtime = Handshake()
         let keeping = LatchPlaces(config).keeping(
@@ -89,6 +91,10 @@ enum Threads {
                 RealTime.leave()
                 control.work()
             },
+            try SystemThread(name: "leases") {
+                RealTime.leave()
+                control.leases?.run(control)
+            },
             try SystemThread(name: "files") {
                 RealTime.leave()
                 files.run()
@@ -117,6 +123,7 @@ enum Threads {
         site.cycleLink.stop.raise()
         cycle.join()
         control.end()
+        control.leases?.end()
         recorder.end()
         files.end()
         for keeper in keeping.keepers { keeper.end() }

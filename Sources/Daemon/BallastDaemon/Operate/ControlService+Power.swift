@@ -25,6 +25,19 @@ extension ControlService {
             "unit \(name) is asked for \(power) kW for \(time) s, inside its limits; others make up for it")
     }
 
+    /// Hands a lease from outside to the desk that judges it.
+    func lease(_ question: ControlServer.Question, _ asker: Asker) -> ControlAnswer? {
+        if let refusal = asker.refusal(of: "lease", needing: AccessRole.needed(for: .lease)) {
+            return ControlAnswer(error: refusal)
+        }
+        if let fault = question.request.fault { return ControlAnswer(error: fault) }
+        guard let leases else { return ControlAnswer(error: "no leases are taken here") }
+        let isPut = leases.put(
+            LeaseDesk.Question(
+                lease: question.request.lease ?? "", asker: asker, answer: { question.answer($0) }))
+        return isPut ? nil : ControlAnswer(error: "too many ask at once: try again")
+    }
+
     func revoke(_ request: ControlRequest) -> ControlAnswer {
         guard let name = request.unit else {
             return send(.revokeBasePoint(.operator), "the operator's setpoint ends")
@@ -91,5 +104,17 @@ extension ControlService {
         return others.count < locks.count
             ? ControlAnswer(done: "unit \(name) stays in \(list): \(how)")
             : ControlAnswer(error: "unit \(name) is in \(list): \(how)")
+    }
+}
+
+extension Controller.Command {
+    /// Whether it asks for power from outside the site.
+    var isRemotePower: Bool {
+        switch self {
+        case .setBasePoint(.agc, _, _), .setBasePoint(.aggregator, _, _): true
+        case .reset, .setBasePoint, .revokeBasePoint, .lock, .unlock, .reenter, .override,
+            .setStandingPower, .narrow, .stop, .resume, .resumeUnit:
+            false
+        }
     }
 }

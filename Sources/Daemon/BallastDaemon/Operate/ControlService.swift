@@ -31,14 +31,16 @@ final class ControlService: Sendable {
     private let access: ControlAccess
     private let journal: Journal
     private let modbus: ModbusDesk
+    let leases: LeaseDesk?
     private let stop = StopFlag()
     private let beat: Beat
     let reversionDesk = ReversionDesk()
 
     init(
         link: CycleLink, units: [String], timing: TimingSource, access: ControlAccess, journal: Journal,
-        beat: Beat = Beat("control"), modbus: ModbusDesk = ModbusDesk()
+        beat: Beat = Beat("control"), modbus: ModbusDesk = ModbusDesk(), leases: LeaseDesk? = nil
     ) {
+        self.leases = leases
         self.beat = beat
         self.link = link
         self.modbus = modbus
@@ -147,6 +149,7 @@ final class ControlService: Sendable {
                 switch question.request.command {
                 case .status, .timing, .metrics, .trips, .stop:
                     return answer(question.request, asker)
+                case .lease: return lease(question, asker)
                 case .reset, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion:
                     let work = Work(question: question, asker: asker, until: .now() + Self.queueing)
                     let hasRoom = works.withLock { works in
@@ -192,7 +195,7 @@ final class ControlService: Sendable {
             return ControlAnswer(
                 metrics: MetricsText.text(state.withLock { $0.status }, timing.report()))
         case .trips: return ControlAnswer(trips: state.withLock { $0.trips })
-        case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion:
+        case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .lease:
             log(request, asker)
             return change(request, asker)
         }
@@ -209,7 +212,7 @@ final class ControlService: Sendable {
         case .modbusWrite:
             return modbusWrite(request, asker)
         case .reversion: return reversion(request)
-        case .status, .timing, .trips, .metrics: return ControlAnswer(error: "nothing to change")
+        case .status, .timing, .trips, .metrics, .lease: return ControlAnswer(error: "nothing to change")
         }
     }
 
@@ -408,17 +411,5 @@ extension Array {
     /// Those that fit, and the others, each in order.
     fileprivate func parted(_ fits: (Element) -> Bool) -> (fit: [Element], other: [Element]) {
         (filter(fits), filter { !fits($0) })
-    }
-}
-
-extension Controller.Command {
-    /// Whether it asks for power from outside the site.
-    fileprivate var isRemotePower: Bool {
-        switch self {
-        case .setBasePoint(.agc, _, _), .setBasePoint(.aggregator, _, _): true
-        case .reset, .setBasePoint, .revokeBasePoint, .lock, .unlock, .reenter, .override,
-            .setStandingPower, .narrow, .stop, .resume, .resumeUnit:
-            false
-        }
     }
 }

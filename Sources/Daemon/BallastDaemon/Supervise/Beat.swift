@@ -22,11 +22,12 @@ final class Onlookers: Sendable {
     let recorder = Beat("recorder")
     let control = Beat("control")
     let files = Beat("files")
+    let leases = Beat("leases")
     let latches = Beat("latches")
     let latchCopies = Beat("latches-run")
     private let still = Atomic<UInt64>(0)
 
-    var all: [Beat] { [main, journal, recorder, control, files, latches, latchCopies] }
+    var all: [Beat] { [main, journal, recorder, control, files, leases, latches, latchCopies] }
 
     /// One bit for each of `all`.
     var standing: UInt64 {

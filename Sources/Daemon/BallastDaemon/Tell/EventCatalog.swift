@@ -78,6 +78,8 @@ enum EventCatalog {
         "opened_under_load": "23a2c3db9cee512c87a23bacd5ab4f0c",
         "operator": "5d2aa8ba1d945247974b45917eec23b2",
         "operator_refused": "82788d1a5bc858d9b2d6149ae7d33f42",
+        "remote_lease": "79b4842e7834464e9e20a09f986f6bb1",
+        "remote_lease_refused": "0911606c87b64f54a016977cc8caf394",
         "override": "b6d4afc7130453a39d9267082a1cb639",
         "override_end": "e6ffa46e1d2a5524ba6f4e2ac1a363a6",
         "override_refused": "31c153c9f3e756f8b2b088d9bb36bbe9",

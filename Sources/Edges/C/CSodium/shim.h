@@ -1,0 +1,3 @@
+#pragma once
+// libsodium: Ed25519 signatures and random bytes.
+#include <sodium.h>
