@@ -162,14 +162,14 @@ let package = Package(
         edge(
             "BallastLink",
             [
-                "JSONText", "Recorder", "ConfigText", "YAMLText",
+                "JSONText", "Recorder", "ConfigText", "ControlSocket", "LinuxIO", "YAMLText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         edge(
             "BallastAggregator",
             [
-                "JSONText", "ConfigText", "YAMLText",
+                "JSONText", "ConfigText", "LinuxIO", "RemoteLeases", "Signatures", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -329,7 +329,7 @@ let package = Package(
                 "Scenario", "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
                 "DeviceCodecs", "DeviceDrivers", "ModbusBus",
                 "ControlSocket", "BallastDaemon", "BallastSimulator", "ProgramSupport", "ballastd",
-                "ballastctl", "ballast-door", "ballast-sim",
+                "ballastctl", "ballast-door", "ballast-sim", "ballast-link", "ballast-aggregator",
             ]),
         support("BooksSupport", in: "Aggregator"),
         tests("ExactAmountsTests", ["ExactAmounts", "BooksSupport"]),

@@ -13,7 +13,12 @@ public enum Aggregator {
     public static func run(configPath: String) async throws {
         let config = try load(configPath)
         let store = try TelemetryStore(path: config.database)
-        let routes = AggregatorRoutes(config: config, store: store, log: log)
+        let desk: LeaseDesk
+        do { desk = try LeaseDesk(config.signing) } catch {
+            log("not started: \(error)")
+            throw UnusableConfiguration()
+        }
+        let routes = AggregatorRoutes(config: config, store: store, desk: desk, log: log)
         var logger = Logger(label: "ballast-aggregator") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
         let application = Application(

@@ -31,11 +31,17 @@ struct AggregatorRoutes: Sendable {
     let sites: [String]
     let gate: TokenGate
     let store: TelemetryStore
+    let desk: LeaseDesk
     let log: @Sendable (String) -> Void
 
-    init(config: AggregatorConfig, store: TelemetryStore, log: @escaping @Sendable (String) -> Void) {
+    init(
+        config: AggregatorConfig, store: TelemetryStore, desk: LeaseDesk,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.desk = desk
         sites = config.sites.map(\.id)
-        gate = TokenGate(sites: config.sites, readToken: config.readToken)
+        gate = TokenGate(
+            sites: config.sites, principals: config.principals, readToken: config.readToken)
         self.store = store
         self.log = log
     }
@@ -55,12 +61,13 @@ struct AggregatorRoutes: Sendable {
                 return try await state(of: try context.parameters.require("site"))
             }
         }
+        addLeases(to: router)
         router.get("/") { _, _ in Answers.page(StatusPage.html) }
         return router
     }
 
     /// Turns everything that can go wrong into an answer with a reason.
-    private func answer(_ body: () async throws -> Response) async -> Response {
+    func answer(_ body: () async throws -> Response) async -> Response {
         do {
             return try await body()
         } catch let refusal as Refusal {

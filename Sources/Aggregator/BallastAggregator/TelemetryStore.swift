@@ -89,7 +89,7 @@ public struct TelemetryStore: Sendable {
 }
 
 extension TelemetryStore {
-    private static let now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+    static let now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -111,6 +111,7 @@ extension TelemetryStore {
                         PRIMARY KEY (site, epoch, from_n, to_n));
                     """)
         }
+        migrator.registerMigration("v2") { try createLeases($0) }
         return migrator
     }
 

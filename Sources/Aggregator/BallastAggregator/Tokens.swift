@@ -22,6 +22,7 @@ public struct TokenDigest: Sendable, Equatable {
 /// Decides whose token a request carries.
 struct TokenGate {
     let sites: [AggregatorConfig.Site]
+    let principals: [AggregatorConfig.Principal]
     let readToken: TokenDigest?
 
     /// The sites that the token of this header may speak for; looks at all of them, found or not.
@@ -39,6 +40,22 @@ struct TokenGate {
         throw Refusal(
             .forbidden,
             isKnown ? "this token is not the one of site \"\(name)\"" : "there is no site \"\(name)\" here")
+    }
+
+    /// The name of whoever may ask `site` for a power; looks at all of them, found or not.
+    func principal(authorization header: String?, for site: String) throws(Refusal) -> String {
+        let digest = TokenDigest(of: try Self.token(header))
+        let found = principals.filter { $0.token == digest }
+        guard let principal = found.first else {
+            throw Refusal(.unauthorized, "this token is not known here")
+        }
+        guard sites.contains(where: { $0.id == site }) else {
+            throw Refusal(.notFound, "there is no site \"\(site.prefix(64))\" here")
+        }
+        guard principal.sites.contains(site) || principal.sites == ["all"] else {
+            throw Refusal(.forbidden, "\(principal.name) may not ask site \"\(site.prefix(64))\"")
+        }
+        return principal.name
     }
 
     func checkMayRead(authorization header: String?) throws(Refusal) {

@@ -18,6 +18,8 @@ enum ReportAnswer: Equatable {
 /// Speaks HTTP with the aggregator.
 struct AggregatorClient {
     private static let answerLimit = 64 * 1_024
+    /// For the whole answer: one that drips ends here.
+    private static let patience = Duration.seconds(45)
 
     let client: HTTPClient
     let url: String
@@ -36,11 +38,17 @@ struct AggregatorClient {
         request.headers.add(name: "Authorization", value: "Bearer \(token)")
         request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(bytes: body))
-        do {
-            let response = try await client.execute(request, timeout: .seconds(30))
-            let answer = Array((try await response.body.collect(upTo: Self.answerLimit)).readableBytesView)
-            return Self.interpret(status: UInt(response.status.code), answer, epoch: epoch.description)
-        } catch { return .unreachable(reason: "\(error)") }
+        let (client, question) = (client, request)
+        let answer = await Deadline.run(Self.patience) { () -> ReportAnswer? in
+            do {
+                let response = try await client.execute(question, timeout: .seconds(30))
+                let bytes = try await response.body.collect(upTo: Self.answerLimit)
+                return Self.interpret(
+                    status: UInt(response.status.code), Array(bytes.readableBytesView),
+                    epoch: epoch.description)
+            } catch { return .unreachable(reason: "\(error)") }
+        }
+        return answer ?? .unreachable(reason: "no whole answer within \(Self.patience)")
     }
 
     static func interpret(status: UInt, _ body: [UInt8], epoch: String) -> ReportAnswer {

@@ -15,7 +15,12 @@ public enum Link {
         let client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: AggregatorClient.configuration())
         let aggregator = AggregatorClient(client: client, url: config.url)
-        let work = Task { await deliver(config, to: aggregator) }
+        let work = Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await deliver(config, to: aggregator) }
+                group.addTask { await fetchCommands(config, client) }
+            }
+        }
         let signals = [SIGTERM, SIGINT].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number)
@@ -45,6 +50,16 @@ public enum Link {
         while !Task.isCancelled {
             let pause = await session.step()
             if Task.isCancelled || pause == .zero { continue }
+            // Ends early only where the task is cancelled, which the loop looks at.
+            try? await Task.sleep(for: pause)
+        }
+    }
+
+    private static func fetchCommands(_ config: LinkConfig, _ client: HTTPClient) async {
+        guard let socket = config.controlSocket else { return }
+        var courier = CommandCourier(client: client, config: config, socket: socket, log: { log($0) })
+        while !Task.isCancelled {
+            let pause = await courier.step()
             // Ends early only where the task is cancelled, which the loop looks at.
             try? await Task.sleep(for: pause)
         }

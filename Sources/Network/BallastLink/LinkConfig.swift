@@ -6,6 +6,14 @@ public struct LinkConfig: Sendable, Equatable {
         case inline(String)
         /// Read at start, and again after each refusal.
         case file(String)
+
+        /// The token as it stands now; `nil` where its file cannot be read.
+        var text: String? {
+            switch self {
+            case .inline(let text): text
+            case .file(let path): TokenFile.read(path)
+            }
+        }
     }
 
     /// The directory that `ballastd` writes the spool to.
@@ -16,33 +24,54 @@ public struct LinkConfig: Sendable, Equatable {
     public var token: Token
     public var batchRecords: Int
     public var batchBytes: Int
+    /// Where leases from the aggregator are brought to; `nil` = none are fetched.
+    public var controlSocket: String?
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
             let spool = reader.value(LinkKeys.spool)
             let site = reader.value(LinkKeys.site)
             let aggregator = reader.section("aggregator") { section in
-                (url: section.value(LinkKeys.url), token: Self.token(section))
+                (url: Self.url(section), token: Self.token(section))
             }
             let records = reader.value(LinkKeys.batchRecords)
             let bytes = reader.value(LinkKeys.batchBytes)
+            let socket = reader.value(LinkKeys.controlSocket)
             guard let spool, let site, let url = aggregator?.url, let token = aggregator?.token, let records,
-                let bytes
+                let bytes, let socket
             else { return nil }
             return LinkConfig(
-                spool: spool, site: site, url: url, token: token, batchRecords: records, batchBytes: bytes)
+                spool: spool, site: site, url: url, token: token, batchRecords: records, batchBytes: bytes,
+                controlSocket: socket)
         }
     }
 
     private init(
-        spool: String, site: String, url: String, token: Token, batchRecords: Int, batchBytes: Int
+        spool: String, site: String, url: String, token: Token, batchRecords: Int, batchBytes: Int,
+        controlSocket: String?
     ) {
+        self.controlSocket = controlSocket
         self.spool = spool
         self.site = site
         self.url = url
         self.token = token
         self.batchRecords = batchRecords
         self.batchBytes = batchBytes
+    }
+
+    /// Telemetry and tokens in clear text leave the machine only where somebody has said so.
+    private static func url(_ section: ConfigReader) -> String? {
+        guard let url = section.value(LinkKeys.url), let allowed = section.value(LinkKeys.plainText) else {
+            return nil
+        }
+        let isLocal = ["127.0.0.1", "localhost", "[::1]"].contains { host in
+            url == "http://" + host || url.hasPrefix("http://" + host + ":")
+        }
+        if url.hasPrefix("http://") && !isLocal && !allowed {
+            section.refuse(
+                "url", "http:// carries the token in clear text: use https://, or say allow_plain_http: true")
+        }
+        return url
     }
 
     private static func token(_ section: ConfigReader) -> Token? {
@@ -75,6 +104,12 @@ enum LinkKeys {
     static let tokenFile = ConfigKey<String?>.text(
         "token_file", allowed: "a path", .fixed(nil), "a file that holds nothing but the bearer token"
     ) { text in .some(text) }
+    static let plainText = ConfigKey<Bool>.flag(
+        "allow_plain_http", .fixed("false"), "http:// to another machine: whoever listens has the token")
+    static let controlSocket = ConfigKey<String?>.text(
+        "control_socket", allowed: "a path", .fixed(nil),
+        "ballastd's, for leases from the aggregator; without it none are fetched"
+    ) { text in text.hasPrefix("/") || text.hasPrefix(".") ? .some(text) : nil }
     static let batchRecords = ConfigKey<Int>.whole(
         "batch_max_records", 1...10_000, "", .fixed(500), "most records in one report"
     ) { $0 }

@@ -86,18 +86,28 @@ struct LinkSession {
                 return backoff.next(using: &generator)
             }
             recordLimit = config.batchRecords
-            backoff.reset()
+            let isProgress = number > position ?? 0 || batch == nil
             try moveTo(number)
+            guard isProgress else {
+                // It took a report and has no more than before: what it says next is waited for.
+                enter(
+                    .refused(status: 200, reason: "it took a report and still has all through \(number) only")
+                )
+                return backoff.next(using: &generator)
+            }
+            backoff.reset()
             enter(.connected(through: number))
             return .zero
-        case .rewind(let number) where number != position:
+        case .rewind(let number) where position.map { number < $0 } ?? false:
             try moveTo(number)
-            return .zero
+            enter(.wentBack(to: number))
+            return backoff.next(using: &generator)
         case .tooLarge where (batch?.records.count ?? 0) > 1:
             recordLimit = max(1, (batch?.records.count ?? 0) / 2)
             return .zero
         case .rewind(let number):
-            enter(.refused(status: 409, reason: "the aggregator asks for \(number) again and again"))
+            // Forward there is nothing to go back to: believed, it would skip records that nobody has.
+            enter(.refused(status: 409, reason: "it says it has all through \(number), which lies ahead"))
         case .tooLarge: enter(.refused(status: 413, reason: "a single record is too large for it"))
         case .refused(let status, let reason):
             token = nil

@@ -6,6 +6,8 @@ enum LinkState: Equatable {
     case connected(through: UInt64)
     /// The aggregator has more than the spool ever held: the spool was set back.
     case spoolSetBack(aggregator: UInt64, spool: UInt64)
+    /// The aggregator has less than it had: it was set back, and gets what it lost.
+    case wentBack(to: UInt64)
     case refused(status: UInt, reason: String)
     case unreachable(reason: String)
 
@@ -13,11 +15,12 @@ enum LinkState: Equatable {
     func isLike(_ other: LinkState) -> Bool {
         switch (self, other) {
         case (.starting, .starting), (.noSpool, .noSpool), (.connected, .connected),
-            (.unreachable, .unreachable), (.spoolSetBack, .spoolSetBack):
+            (.unreachable, .unreachable), (.spoolSetBack, .spoolSetBack), (.wentBack, .wentBack):
             true
         case (.spoolUnreadable(let a), .spoolUnreadable(let b)): a == b
         case (.refused(let a, _), .refused(let b, _)): a == b
         case (.starting, _), (.noSpool, _), (.connected, _), (.unreachable, _), (.spoolSetBack, _),
+            (.wentBack, _),
             (.spoolUnreadable, _), (.refused, _):
             false
         }
@@ -31,8 +34,9 @@ enum LinkState: Equatable {
         case .connected(let mark): "connected; the aggregator has all through \(mark)"
         case .spoolSetBack(let aggregator, let spool):
             "the aggregator has all through \(aggregator), the spool ends at \(spool): was it set back?"
-        case .refused(let status, let reason): "refused with status \(status): \(reason)"
-        case .unreachable(let reason): "unreachable: \(reason)"
+        case .wentBack(let mark): "the aggregator has all through \(mark) only, less than before: sent again"
+        case .refused(let status, let reason): "refused with status \(status): \(LogText.plain(reason))"
+        case .unreachable(let reason): "unreachable: \(LogText.plain(reason))"
         }
     }
 }

@@ -121,6 +121,7 @@ struct SiteFile {
     var enterServiceSeconds = 0.5
     var rampKilowattsPerSecond = 400
     var mode = "simulation"
+    var id = "test"
     /// More keys of the section `control`: `base_point_kw: 5`.
     var control: [String] = []
     /// More sections, a line each.
@@ -129,7 +130,7 @@ struct SiteFile {
     func yaml(in scratch: ScratchFolder) -> String {
         var text = """
             mode: \(mode)
-            site: {id: test}
+            site: {id: \(id)}
             control: {\(controls.joined(separator: ", "))}
             grid_meter: {modbus: \(meter)}
             paths: {state_directory: \(scratch.path)/state, control_socket: \(scratch.path)/control}

@@ -115,6 +115,57 @@ private final class ScriptedAggregator {
         #expect(aggregator.bodies[1].contains(#"{"n":11,"data":{"kind":"unreadable","text":"say \"NaN\""}}"#))
     }
 
+    @Test func `believes no aggregator that claims what it was never given, and does not run hot`()
+        async throws
+    {
+        let lies: [ReportAnswer] = [
+            .rewind(to: 9_000_000_000_000_000_000), .rewind(to: 5), .rewind(to: 4), .stored(through: 4),
+        ]
+        for lie in lies {
+            let aggregator = ScriptedAggregator([.stored(through: 4)] + Array(repeating: lie, count: 12))
+            var session = try session(aggregator)
+            _ = await session.step()
+            var pauses: [Duration] = []
+            for _ in 0..<11 { pauses.append(await session.step()) }
+            #expect(aggregator.numbers(11).first == 5, "\(lie): every record is still offered")
+            #expect(pauses.allSatisfy { $0 >= .milliseconds(100) } && pauses[10] >= .seconds(5), "\(lie)")
+            #expect(aggregator.log.count == 2, "\(lie): said once: \(aggregator.log)")
+            let mark = try DeliveryMark(directory: scratch.path + "/spool", epoch: writer.epoch)
+            #expect(mark.deliveredThrough == 4, "\(lie)")
+        }
+        // Going back again and again is waited for as well.
+        let aggregator = ScriptedAggregator(
+            (0..<12).map { $0 % 2 == 0 ? .stored(through: 4) : .rewind(to: 0) })
+        var session = try session(aggregator)
+        var waited = Duration.zero
+        for _ in 0..<12 { waited += await session.step() }
+        #expect(waited > .seconds(0.5))
+    }
+
+    @Test func `a log line from afar stays one line`() {
+        let text = "no\u{1b}[2J\nMon ballastd: TRIP\u{2028}" + String(repeating: "x", count: 300)
+        let line = LinkState.refused(status: 403, reason: text).line
+        #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x2028 })
+        #expect(line.contains("no\\u{1b}[2J\\u{a}Mon") && line.hasSuffix("x…") && line.count < 260)
+    }
+
+    @Test func `a body is answered in whole, or not at all, by its deadline`() async {
+        let answer = await Deadline.run(.milliseconds(50)) { () -> Int? in
+            try? await Task.sleep(for: .seconds(60))
+            return 1
+        }
+        #expect(answer == nil)
+        #expect(await Deadline.run(.seconds(60)) { 2 } == 2)
+    }
+
+    @Test func `reads commands, and nothing else`() {
+        let good = Array(#"{"commands":[{"sequence":7,"lease":"00ff"},{"sequence":8}],"more":1}"#.utf8)
+        #expect(CommandCourier.commands(good) == [.init(sequence: 7, lease: "00ff")])
+        for bad in ["", "{}", "[]", #"{"commands":7}"#, #"{"commands":[7]}"#, #"{"commands":[]} x"#] {
+            #expect(CommandCourier.commands(Array(bad.utf8)) == nil, "\(bad)")
+        }
+    }
+
     @Test func `says so where the aggregator has more than the spool`() async throws {
         let aggregator = try await run([.stored(through: 99)], steps: 3)
         #expect(aggregator.log.first?.contains("through 99, the spool ends at 10") == true)

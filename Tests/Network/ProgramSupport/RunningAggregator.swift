@@ -60,6 +60,10 @@ public final class RunningAggregator {
         try await ask("/v1/edge/report", .bytes(ByteBuffer(string: body)), token: token)
     }
 
+    public func post(_ body: String, to path: String, token: String?) async throws -> Answer {
+        try await ask(path, .bytes(ByteBuffer(string: body)), token: token)
+    }
+
     public func get(_ path: String, token: String? = nil) async throws -> Answer {
         try await ask(path, nil, token: token)
     }

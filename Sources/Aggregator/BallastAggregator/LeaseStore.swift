@@ -1,0 +1,117 @@
+import GRDB
+import JSONText
+
+/// Leases that were asked for, and what became of each.
+extension TelemetryStore {
+    /// One lease as it stands.
+    struct StoredLease: Sendable, Equatable {
+        var sequence: Int64
+        var dispatch: String
+        /// Watts; `nil` = a release.
+        var power: Int64?
+        /// Milliseconds since 1970-01-01 00:00 UTC.
+        var until: Int64
+        var by: String
+        var reason: String
+        var askedAt: String
+        /// `waiting`, `granted`, `refused`.
+        var state: String
+        var answer: String
+        var bytes: String
+
+        /// As the API shows it.
+        var json: String {
+            "{\"sequence\":\(sequence),\"dispatch\":\(JSONText.quoted(dispatch)),\"power_w\":\(power.map { "\($0)" } ?? "null"),"
+                + "\"until_ms\":\(until),\"by\":\(JSONText.quoted(by)),\"reason\":\(JSONText.quoted(reason)),"
+                + "\"asked_at\":\"\(askedAt)\",\"state\":\"\(state)\",\"answer\":\(JSONText.quoted(answer))}"
+        }
+    }
+
+    static func createLeases(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                CREATE TABLE lease (
+                    site TEXT NOT NULL, sequence INTEGER NOT NULL, dispatch TEXT NOT NULL, power INTEGER,
+                    until INTEGER NOT NULL, asked_by TEXT NOT NULL, reason TEXT NOT NULL, asked_at TEXT NOT NULL,
+                    state TEXT NOT NULL, answer TEXT NOT NULL, bytes TEXT NOT NULL,
+                    PRIMARY KEY (site, sequence), UNIQUE (site, dispatch));
+                """)
+    }
+
+    /// Signs and stores a lease; one of the same dispatch that is there already is given back as it is.
+    ///
+    /// - Parameter sign: makes the lease's text for a sequence; `nil` = it cannot be signed.
+    func add(
+        _ request: LeaseRequest, to site: String, by person: String, now: Int64,
+        sign: @escaping @Sendable (UInt64) -> String?
+    ) async throws -> (lease: StoredLease, isNew: Bool)? {
+        let queue = queue
+        return try await Task {
+            try await queue.write { database -> (lease: StoredLease, isNew: Bool)? in
+                let old = try Self.leases(
+                    in: database, "site = ? AND dispatch = ?", [site, request.dispatch])
+                if let old = old.first { return (old, false) }
+                let last = try Int64.fetchOne(
+                    database, sql: "SELECT max(sequence) FROM lease WHERE site = ?", arguments: [site])
+                let sequence = max(now, (last ?? 0) + 1)
+                guard let bytes = sign(UInt64(sequence)) else { return nil }
+                try database.execute(
+                    sql: "INSERT INTO lease VALUES (?, ?, ?, ?, ?, ?, ?, \(Self.now), 'waiting', '', ?)",
+                    arguments: [
+                        site, sequence, request.dispatch, request.power, now + request.seconds * 1_000,
+                        person,
+                        request.reason, bytes,
+                    ])
+                return try Self.leases(in: database, "site = ? AND sequence = ?", [site, sequence]).first.map
+                {
+                    ($0, true)
+                }
+            }
+        }.value
+    }
+
+    /// Those that the site has not answered and that still hold, oldest first.
+    func waitingLeases(of site: String, now: Int64) async throws -> [StoredLease] {
+        try await queue.read {
+            try Self.leases(in: $0, "site = ? AND state = 'waiting' AND until > ?", [site, now])
+        }
+    }
+
+    /// The newest, at most 100, oldest first.
+    func leases(of site: String) async throws -> [StoredLease] {
+        try await queue.read { Array(try Self.leases(in: $0, "site = ?", [site]).suffix(100)) }
+    }
+
+    /// Notes what the site made of a lease; the first answer stands.
+    ///
+    /// - Returns: whether there is such a lease.
+    func finish(_ result: LeaseResult, of site: String) async throws -> Bool {
+        let queue = queue
+        return try await Task {
+            try await queue.write { database in
+                try database.execute(
+                    sql: """
+                        UPDATE lease SET state = ?, answer = ?
+                        WHERE site = ? AND sequence = ? AND state = 'waiting'
+                        """,
+                    arguments: [
+                        result.isGranted ? "granted" : "refused", result.answer, site, result.sequence,
+                    ])
+                return try !Self.leases(in: database, "site = ? AND sequence = ?", [site, result.sequence])
+                    .isEmpty
+            }
+        }.value
+    }
+
+    private static func leases(
+        in database: Database, _ condition: String, _ arguments: StatementArguments
+    ) throws -> [StoredLease] {
+        let sql = "SELECT * FROM lease WHERE \(condition) ORDER BY sequence"
+        return try Row.fetchAll(database, sql: sql, arguments: arguments).map {
+            StoredLease(
+                sequence: $0["sequence"], dispatch: $0["dispatch"], power: $0["power"], until: $0["until"],
+                by: $0["asked_by"], reason: $0["reason"], askedAt: $0["asked_at"], state: $0["state"],
+                answer: $0["answer"], bytes: $0["bytes"])
+        }
+    }
+}

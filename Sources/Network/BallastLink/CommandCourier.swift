@@ -1,0 +1,180 @@
+import AsyncHTTPClient
+import ControlSocket
+import Dispatch
+import JSONText
+import NIOCore
+
+/// Fetches signed leases from the aggregator, brings each to the controller, and says what became of it.
+///
+/// It cannot make one and reads none: the controller alone judges them. What is asked twice the controller
+/// refuses as played again, and the first answer stands at the aggregator.
+struct CommandCourier {
+    /// The most that is read of an answer.
+    private static let answerLimit = 64 * 1_024
+    /// Longer than the aggregator holds a question without a lease.
+    private static let patience = Duration.seconds(30)
+
+    struct Command: Equatable {
+        var sequence: UInt64
+        var lease: String
+    }
+
+    let client: HTTPClient
+    let config: LinkConfig
+    let socket: String
+    let log: @Sendable (String) -> Void
+    private var backoff = Backoff()
+    private var generator = SystemRandomNumberGenerator()
+    private var complaint: String?
+    /// What the controller said of the newest leases, for an aggregator that asks again.
+    private var answers: [(sequence: UInt64, state: String, words: String)] = []
+
+    init(client: HTTPClient, config: LinkConfig, socket: String, log: @escaping @Sendable (String) -> Void) {
+        self.client = client
+        self.config = config
+        self.socket = socket
+        self.log = log
+    }
+
+    /// Asks once.
+    ///
+    /// - Returns: how long to wait before the next time.
+    mutating func step() async -> Duration {
+        guard let token = config.token.text else { return backoff.next(using: &generator) }
+        let path = "/v1/edge/commands?site=\(config.site)"
+        let answer = await Deadline.run(Self.patience) { [client, config] in
+            await Self.ask(client, config.url + path, token: token, body: nil)
+        }
+        guard let answer, answer.status == 200, let commands = Self.commands(answer.body) else {
+            return complain(answer.map { "status \($0.status)" } ?? "no answer")
+        }
+        if complaint != nil { log("commands are fetched again") }
+        complaint = nil
+        backoff.reset()
+        for command in commands { await bring(command, token: token) }
+        // An aggregator that answers at once with nothing is not asked in a row.
+        return commands.isEmpty ? .milliseconds(200) : .zero
+    }
+
+    private mutating func complain(_ text: String) -> Duration {
+        if complaint != text { log("commands cannot be fetched: \(LogText.plain(text))") }
+        complaint = text
+        return backoff.next(using: &generator)
+    }
+
+    private mutating func bring(_ command: Command, token: String) async {
+        if let known = answers.first(where: { $0.sequence == command.sequence }) {
+            return await tell(known.sequence, known.state, known.words, token: token)
+        }
+        let (socket, request) = (socket, ControlRequest(.lease, lease: command.lease))
+        let answer: ControlAnswer? = await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                // Without a controller nothing is said: the lease waits, and ends by its time.
+                continuation.resume(returning: try? ControlClient.ask(request, at: socket))
+            }
+        }
+        guard let answer else {
+            log("lease \(command.sequence): the controller gives no answer")
+            try? await Task.sleep(for: .seconds(1))
+            return
+        }
+        let state = answer.error == nil ? "granted" : "refused"
+        let words = answer.done ?? answer.error ?? ""
+        log("lease \(command.sequence) \(state): \(LogText.plain(words))")
+        answers = answers.suffix(63) + [(command.sequence, state, words)]
+        await tell(command.sequence, state, words, token: token)
+    }
+
+    private func tell(_ sequence: UInt64, _ state: String, _ words: String, token: String) async {
+        let body =
+            "{\"sequence\":\(sequence),\"state\":\"\(state)\",\"answer\":\(JSONText.quoted(words))}"
+        let url = config.url + "/v1/edge/results?site=\(config.site)"
+        let told = await Deadline.run(Self.patience) { [client] in
+            await Self.ask(client, url, token: token, body: Array(body.utf8))
+        }
+        if told?.status != 200 {
+            log("lease \(sequence): its result could not be told; it will be asked for again")
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    private static func ask(
+        _ client: HTTPClient, _ url: String, token: String, body: [UInt8]?
+    ) async -> (status: UInt, body: [UInt8])? {
+        var request = HTTPClientRequest(url: url)
+        request.headers.add(name: "Authorization", value: "Bearer \(token)")
+        if let body {
+            request.method = .POST
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: body))
+        }
+        do {
+            let response = try await client.execute(request, timeout: .seconds(30))
+            let bytes = Array((try await response.body.collect(upTo: answerLimit)).readableBytesView)
+            return (UInt(response.status.code), bytes)
+        } catch { return nil }
+    }
+
+    /// What an answer asks for; `nil` where it is no answer of an aggregator.
+    static func commands(_ bytes: [UInt8]) -> [Command]? {
+        var commands: [Command]?
+        var cursor = JSONCursor(bytes)
+        do throws(JSONError) {
+            try cursor.object { (key, cursor) throws(JSONError) in
+                guard key == "commands" else {
+                    _ = try cursor.skipValue()
+                    return
+                }
+                var list: [Command] = []
+                try cursor.array { (_, cursor) throws(JSONError) in
+                    var (sequence, lease): (UInt64?, String?) = (nil, nil)
+                    try cursor.object { (key, cursor) throws(JSONError) in
+                        switch key {
+                        case "sequence": sequence = try cursor.whole()
+                        case "lease": lease = try cursor.string()
+                        default: _ = try cursor.skipValue()
+                        }
+                    }
+                    guard let sequence, let lease, lease.utf8.count <= 2_048, list.count < 16 else { return }
+                    list.append(Command(sequence: sequence, lease: lease))
+                }
+                commands = list
+            }
+            try cursor.end()
+        } catch {
+            return nil
+        }
+        return commands
+    }
+}
+
+/// Text from afar, for a log: on one line, without control characters, at most 200 characters.
+enum LogText {
+    static func plain(_ text: String) -> String {
+        let scalars = text.unicodeScalars.prefix(200).map { scalar -> String in
+            let isControl =
+                scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || scalar.value == 0x2028
+            return isControl || scalar.value == 0x2029
+                ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+        }
+        return scalars.joined() + (text.unicodeScalars.count > 200 ? "…" : "")
+    }
+}
+
+/// A bound on everything that a peer may draw out: its head, and each byte of its body.
+enum Deadline {
+    /// - Returns: `nil` where the time was over first.
+    static func run<Value: Sendable>(
+        _ time: Duration, _ body: @escaping @Sendable () async -> Value?
+    ) async -> Value? {
+        await withTaskGroup(of: Value?.self) { group in
+            group.addTask { await body() }
+            group.addTask {
+                try? await Task.sleep(for: time)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+}
