@@ -21,7 +21,7 @@ let storeys: [String: [String]] = [
         "ModbusCommissioning",
     ],
     "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML"],
-    "Daemon": ["BallastDaemon", "FrequencyRecord", "GatewayFitness"],
+    "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness"],
     "Network": ["BallastLink", "RemoteLeases"],
     "Aggregator": [
         "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
@@ -147,6 +147,7 @@ let package = Package(
         edge("Signatures", ["CSodium"]),
         edge("SafeOutput", ["Quantities", "LinuxIO", "ModbusBus"]),
         edge("ControlSocket", ["Quantities", "LinuxIO"]),
+        edge("SiteEvents", ["LinuxIO"]),
 
         // composition: wiring; the only places that log
         edge(
@@ -157,7 +158,7 @@ let package = Package(
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
-                "ControlSocket", "ConfigText", "SiteFile", "RemoteLeases", "Signatures",
+                "ControlSocket", "SiteEvents", "ConfigText", "SiteFile", "RemoteLeases", "Signatures",
             ]),
         edge(
             "BallastLink",
@@ -206,12 +207,12 @@ let package = Package(
                 "SiteFile",
             ]),
 
-        program("ballastd", ["BallastDaemon", argumentParser]),
+        program("ballastd", ["BallastDaemon", "SiteEvents", argumentParser]),
         program(
             "ballastctl",
             [
                 "ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "DeviceDrivers",
-                "ModbusCommissioning",
+                "ModbusCommissioning", "SiteEvents",
                 "Quantities", "Recorder", "SiteConfig",
                 "YAMLText", "BatteryProfiles", "GatewayFitness",
                 "LinuxIO", argumentParser, "ConfigText", "SiteFile",
@@ -328,7 +329,8 @@ let package = Package(
                 "FrequencyRecord", "Control",
                 "Scenario", "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
                 "DeviceCodecs", "DeviceDrivers", "ModbusBus",
-                "ControlSocket", "BallastDaemon", "BallastSimulator", "ProgramSupport", "ballastd",
+                "ControlSocket", "SiteEvents", "BallastDaemon", "BallastSimulator",
+                "ProgramSupport", "ballastd",
                 "ballastctl", "ballast-door", "ballast-sim", "ballast-link", "ballast-aggregator",
             ]),
         support("BooksSupport", in: "Aggregator"),

@@ -46,13 +46,14 @@ import Testing
         "Signatures":    ["CSodium"],
         "SafeOutput":    ["Quantities", "LinuxIO", "ModbusBus"],
         "ControlSocket": ["Quantities", "LinuxIO", "FoundationEssentials"],
+        "SiteEvents":    ["LinuxIO"],
     ]
 
     // swift-format-ignore
     static let composition: [String: Set<String>] = [
         "BallastDaemon": ["FrequencyRecord", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
                           "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "RemoteLeases", "Signatures", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
-                          "ControlSocket"],
+                          "ControlSocket", "SiteEvents"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOSSL", "Crypto", "Dispatch"],
         "BallastAggregator": ["JSONText", "ConfigText", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
@@ -69,8 +70,8 @@ import Testing
 
     // swift-format-ignore
     static let programs: [String: Set<String>] = [
-        "ballastd":           ["BallastDaemon", "ArgumentParser"],
-        "ballastctl":         ["ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
+        "ballastd":           ["BallastDaemon", "SiteEvents", "ArgumentParser"],
+        "ballastctl":         ["ControlSocket", "SiteEvents", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
                                "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
                                "ArgumentParser"],
         "ballast-door":       ["ControlSocket", "LinuxIO", "ArgumentParser"],

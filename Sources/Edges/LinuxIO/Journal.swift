@@ -29,8 +29,37 @@ public struct LogRecord: Sendable {
     public var text: String
     /// Upper-case names with their values, for example `BALLAST_UNIT=BESS_02`.
     public var fields: [(name: String, value: String)]
+    /// The numbers of the fields for machines, neither rounded nor with their unit behind them.
+    public var measured: Measured?
+    /// When it happened, where that is not when the line is written.
+    public var happened: Instant?
     /// It is never dropped, however long the log stands still. For what comes seldom: a trip is latched.
     public var mustBeKept = false
+
+    /// What was seen, the limit that it passed, and the unit of both.
+    public struct Measured: Sendable {
+        public var value: Double?
+        public var limit: Double?
+        public var symbol: String?
+
+        public init(value: Double?, limit: Double?, symbol: String?) {
+            self.value = value
+            self.limit = limit
+            self.symbol = symbol
+        }
+    }
+
+    /// The same moment on both clocks.
+    public struct Instant: Sendable {
+        public var monotonic: MonotonicTime
+        /// Since 1970-01-01 00:00 UTC.
+        public var wallMilliseconds: Int64
+
+        public init(monotonic: MonotonicTime, wallMilliseconds: Int64) {
+            self.monotonic = monotonic
+            self.wallMilliseconds = wallMilliseconds
+        }
+    }
 
     public init(_ priority: Priority, _ text: String, fields: [(name: String, value: String)] = []) {
         self.priority = priority
@@ -46,10 +75,16 @@ public struct Journal: Sendable {
     private let messageIDs: [String: String]
     /// `nil` = each line is delivered by who writes it.
     private let queue: LogQueue?
+    /// Gets each line as it is written; it must not wait.
+    private let outlet: (@Sendable (LogLine) -> Void)?
 
     /// Looks once whether standard error leads to the journal, as systemd says in `JOURNAL_STREAM`: a daemon
     /// started by hand speaks to the person who started it.
-    public init(messageIDs: [String: String] = [:], queue: LogQueue? = nil) {
+    public init(
+        messageIDs: [String: String] = [:], queue: LogQueue? = nil,
+        outlet: (@Sendable (LogLine) -> Void)? = nil
+    ) {
+        self.outlet = outlet
         self.messageIDs = messageIDs
         self.queue = queue
         var status = stat()
@@ -68,6 +103,7 @@ public struct Journal: Sendable {
         let entry = LogLine(
             record: record, file: file, line: line, function: function,
             wallMilliseconds: WallClock.nowMilliseconds())
+        outlet?(entry)
         if let queue { queue.put(entry) } else { deliver(entry) }
     }
 

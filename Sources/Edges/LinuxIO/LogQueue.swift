@@ -9,6 +9,20 @@ public struct LogLine: Sendable {
     public let function: StaticString
     /// Milliseconds since 1970-01-01 00:00 UTC.
     public let wallMilliseconds: Int64
+    /// The same moment on the clock that nobody sets.
+    public let monotonic: MonotonicTime
+
+    public init(
+        record: LogRecord, file: StaticString, line: UInt, function: StaticString, wallMilliseconds: Int64,
+        monotonic: MonotonicTime = .now()
+    ) {
+        self.record = record
+        self.file = file
+        self.line = line
+        self.function = function
+        self.wallMilliseconds = wallMilliseconds
+        self.monotonic = monotonic
+    }
 }
 
 /// Lines for a log that may stand still: who writes never waits, a thread of its own delivers. What finds no

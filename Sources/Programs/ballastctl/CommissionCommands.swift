@@ -4,6 +4,7 @@ import LinuxIO
 import Quantities
 import Recorder
 import SiteConfig
+import SiteEvents
 import YAMLText
 
 struct Commission: ParsableCommand {
@@ -32,13 +33,13 @@ struct Commission: ParsableCommand {
             let site = try SiteConfig.read(YAMLText.load(path: config), file: config)
             let path = try create(site)
             let units = site.units.map(\.id).joined(separator: ", ")
-            Journal().write(
+            Journal(messageIDs: EventTable.messageIDs).write(
                 LogRecord(
-                    .notice,
+                    .commission,
                     "commission init (\(asker.name)): \(path) created for \(units): \(reason.reason)",
-                    fields: [
-                        ("BALLAST_EVENT", "commission"), ("BALLAST_SITE", site.siteID),
-                        ("BALLAST_CAUSE", reason.reason), ("BALLAST_USER_ID", "\(Accounts.ownUserID)"),
+                    [
+                        .site: site.siteID, .reason: reason.reason, .userID: "\(Accounts.ownUserID)",
+                        .via: "ballastctl",
                     ]))
             print("\(path) created: no trip is latched on \(units)")
         }

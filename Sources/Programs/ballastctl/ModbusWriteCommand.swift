@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlSocket
 import LinuxIO
 import ModbusCommissioning
+import SiteEvents
 
 extension Modbus {
     struct Write: ParsableCommand {
@@ -106,12 +107,12 @@ extension Modbus {
         private func log(_ request: ModbusWriteRequest, _ what: String) {
             let text =
                 "modbus write (user id \(Accounts.ownUserID)) \(what): \(request.summary): \(reason.reason)"
-            Journal().write(
+            Journal(messageIDs: EventTable.messageIDs).write(
                 LogRecord(
-                    .notice, text,
-                    fields: [
-                        ("BALLAST_EVENT", "modbus_write"), ("BALLAST_CAUSE", reason.reason),
-                        ("BALLAST_USER_ID", "\(Accounts.ownUserID)"),
+                    .modbusWrite, text,
+                    [
+                        .reason: reason.reason, .userID: "\(Accounts.ownUserID)", .asked: request.summary,
+                        .via: "ballastctl",
                     ]))
         }
     }

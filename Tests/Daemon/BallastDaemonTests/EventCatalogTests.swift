@@ -1,9 +1,13 @@
 import Foundation
+import JSONText
+import LinuxIO
+import Quantities
+import SiteEvents
 import Testing
 
 @testable import BallastDaemon
 
-/// What `journalctl -x` says of our events: the code, the table of identifiers and the catalog are one.
+/// An event is one row: what the journal, the catalog, the guides and the spool say of it comes from there.
 @Suite struct EventCatalogTests {
     static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "../..").standardizedFileURL
@@ -12,79 +16,105 @@ import Testing
         try String(contentsOf: repository.appending(path: path), encoding: .utf8)
     }
 
-    /// The entries of the catalog, by identifier.
-    private static func entries() throws -> [String: [Substring]] {
-        var entries: [String: [Substring]] = [:]
-        var current = ""
-        for line in try text("systemd/ballast.catalog").split(
-            separator: "\n", omittingEmptySubsequences: false)
-        where !line.hasPrefix("#") {
-            if line.hasPrefix("-- ") { current = String(line.dropFirst(3)) }
-            entries[current, default: []].append(line)
+    @Test func `every name has one row, and every row an identifier of its own`() {
+        #expect(EventTable.rows.count == EventName.allCases.count)
+        #expect(Set(EventTable.rows.map(\.name)) == Set(EventName.allCases))
+        #expect(Set(EventTable.rows.map(\.identifier)).count == EventTable.rows.count)
+        for row in EventTable.rows {
+            #expect(row.identifier.wholeMatch(of: /[0-9a-f]{32}/) != nil, "\(row.name)")
+            for text in [row.subject, row.explanation, row.advice] {
+                #expect(!text.isEmpty, "\(row.name)")
+                #expect(!text.contains("\n\n"), "\(row.name): an empty line ends the catalog's header")
+                for match in text.matches(of: /@([A-Z_]+)@/) {
+                    #expect(EventField(rawValue: String(match.1)) != nil, "\(row.name) names \(match.1)")
+                }
+            }
         }
-        entries[""] = nil
-        return entries
     }
 
-    /// The names of events in the sources, by the places where they are written.
-    private static func namesInCode() throws -> Set<String> {
-        let folder = repository.appending(path: "Sources/Daemon/BallastDaemon")
-        var text = try Self.text("Sources/Programs/ballastctl/CommissionCommands.swift")
-        for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-        where name.hasSuffix(".swift") {
-            text += try String(contentsOf: folder.appending(path: name), encoding: .utf8)
-        }
-        var names: Set<String> = []
-        for match in text.matches(of: /"BALLAST_EVENT", *"([a-z_]+)"/) { names.insert(String(match.1)) }
-        for match in text.matches(of: /record\.event = "([a-z_]+)"/) { names.insert(String(match.1)) }
-        for match in text.matches(of: /powerAsked\("([a-z_]+)"|overridden\("([a-z_]+)"/) {
-            if let name = match.1 ?? match.2 { names.insert(String(name)) }
-        }
-        let tuples = /\.(?:alert|critical|error|warning|notice|info),\s*"([a-z_]+)",\s*"/
-        for match in text.matches(of: tuples) { names.insert(String(match.1)) }
-        let log =
-            try Self.text("Sources/Daemon/BallastDaemon/Tell/EventLog.swift")
-            + Self.text("Sources/Daemon/BallastDaemon/Tell/EventLog+Grid.swift")
-        for match in log.matches(of: /\("([a-z_]+)", *"/) { names.insert(String(match.1)) }
-        return names.subtracting(["override"]).union(
-            log.contains("overridden(\"override\"") ? ["override"] : [])
+    @Test func `systemd's catalog is what the table says`() throws {
+        let file = try Self.text("systemd/ballast.catalog")
+        #expect(
+            file == EventTable.catalog,
+            "write it anew: ballastd --event-catalog > systemd/ballast.catalog")
     }
 
-    @Test func `every event in the code has an identifier, and every identifier an event`() throws {
-        let known = Set(EventCatalog.messageIDs.keys)
-        let written = try Self.namesInCode()
-        #expect(written.count > 50, "the search finds them: \(written.sorted())")
-        #expect(written.subtracting(known).sorted() == [], "without an identifier")
-        let daemon = try FileManager.default.subpathsOfDirectory(
-            atPath: Self.repository.appending(path: "Sources/Daemon/BallastDaemon").path)
-        let text =
-            try daemon.filter { $0.hasSuffix(".swift") && !$0.hasSuffix("/EventCatalog.swift") }
-            .map { try Self.text("Sources/Daemon/BallastDaemon/\($0)") }.joined()
-            + Self.text("Sources/Programs/ballastctl/CommissionCommands.swift")
-        #expect(known.filter { !text.contains("\"\($0)\"") }.sorted() == [], "nobody writes them")
+    @Test func `the guide explains every field, and no other`() throws {
+        let guide = try Self.text("systemd/README.md")
+        for field in EventField.allCases {
+            #expect(guide.contains("| `\(field.rawValue)` | \(field.meaning) |"), "\(field)")
+        }
+        let own: Set = ["BALLAST_EVENT", "BALLAST_AT"]
+        for match in guide.matches(of: /\| `(BALLAST_[A-Z_]+)` \|/) {
+            let name = String(match.1)
+            #expect(own.contains(name) || EventField(rawValue: name) != nil, "\(name)")
+        }
     }
 
-    @Test func `every identifier is explained in the catalog, and the catalog explains nothing else`() throws
-    {
-        let entries = try Self.entries()
-        #expect(Set(entries.keys) == Set(EventCatalog.messageIDs.values))
-        for (identifier, lines) in entries {
-            #expect(identifier.wholeMatch(of: /[0-9a-f]{32}/) != nil)
-            #expect(lines.contains { $0.hasPrefix("Subject: ") }, "\(identifier)")
-            #expect(lines.contains { $0.hasPrefix("What to do: ") }, "\(identifier)")
+    /// Kinds that cannot leave, each with its reason; a new one is put here by somebody who has thought.
+    static let staying: [EventName: EventRow.Why] = [
+        .notStarted: .thereIsNoSite, .commission: .ofAnotherProgram, .safeOutput: .ofAnotherProgram,
+        .safeOutputFailed: .ofAnotherProgram, .safeOutputIdle: .ofAnotherProgram,
+    ]
+
+    @Test(arguments: EventName.allCases)
+    func `every kind of event goes up as it was written, but those that cannot`(_ name: EventName) throws {
+        let outbox = EventOutbox(mode: "simulation")
+        let journal = Journal(outlet: { outbox.put($0) })
+        var line = LogRecord(name, "words \u{7} \"quoted\"", [.unit: "BESS_01", .userID: "1000"])
+        line.add(.role, "operator")
+        line.add(.reason, "because")
+        line.add(.via, "control_socket")
+        journal.write(line)
+        let records = outbox.take().records
+        guard Self.staying[name] == nil else {
+            #expect(records.isEmpty)
+            #expect(EventTable.row(name).way == .stays(try #require(Self.staying[name])))
+            return
         }
-        #expect(Set(EventCatalog.messageIDs.values).count == EventCatalog.messageIDs.count)
+        let record = try #require(
+            try JSONSerialization.jsonObject(with: Data(try #require(records.first))) as? [String: Any])
+        #expect(record["kind"] as? String == "event")
+        #expect(record["v"] as? Int == 1)
+        #expect(record["event"] as? String == name.rawValue)
+        #expect(record["mode"] as? String == "simulation")
+        #expect(record["text"] as? String == "words \u{7} \"quoted\"")
+        #expect(record["priority"] as? Int == EventTable.row(name).priority.rawValue)
+        for (key, value) in [
+            "unit": "BESS_01", "by": "1000", "role": "operator", "reason": "because", "via": "control_socket",
+        ] { #expect(record[key] as? String == value, "\(key)") }
+        let wall = try #require(record["t_ms"] as? Int)
+        #expect(record["at"] as? String == WallClock.text(milliseconds: Int64(wall)))
+        #expect((record["mono_ms"] as? Int ?? 0) > 0)
     }
 
-    @Test func `the catalog names only fields that the table of fields explains`() throws {
-        let table = try Self.text("systemd/README.md")
-        let fields = try Set(
-            Self.text("systemd/ballast.catalog").matches(of: /@([A-Z_]+)@/).map { String($0.1) })
-        #expect(fields.contains("BALLAST_UNIT"))
-        for field in fields { #expect(table.contains("| `\(field)` |"), "\(field)") }
-        let log = try Self.text("Sources/Daemon/BallastDaemon/Tell/EventLog.swift")
-        for match in log.matches(of: /"(BALLAST_[A-Z_]+)"/) {
-            #expect(table.contains("| `\(match.1)` |"), "\(match.1)")
-        }
+    @Test func `numbers go up as numbers, at the moment when it happened`() throws {
+        let outbox = EventOutbox(mode: "production")
+        var line = LogRecord(.trip, "TRIP", [.value: "60.3 °C", .limit: "60.0 °C", .cycle: "17"])
+        line.measured = LogRecord.Measured(value: 60.3, limit: 60, symbol: "°C")
+        line.happened = LogRecord.Instant(
+            monotonic: MonotonicTime(nanoseconds: 5_000_000_000), wallMilliseconds: 1_763_859_600_123)
+        Journal(outlet: { outbox.put($0) }).write(line)
+        let bytes = try #require(outbox.take().records.first)
+        let record = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+        #expect(record["value"] as? Double == 60.3)
+        #expect(record["limit"] as? Double == 60)
+        #expect(record["symbol"] as? String == "°C")
+        #expect(record["cycle"] as? Double == 17)
+        #expect(record["mono_ms"] as? Int == 5_000)
+        #expect(record["t_ms"] as? Int == 1_763_859_600_123)
+    }
+
+    @Test func `what finds no room is counted, and a trip always finds room`() {
+        let outbox = EventOutbox(mode: "production")
+        let journal = Journal(queue: LogQueue(), outlet: { outbox.put($0) })
+        for _ in 0..<EventOutbox.capacity + 3 { journal.write(LogRecord(.linkDown, "down")) }
+        var trip = LogRecord(.trip, "TRIP")
+        trip.mustBeKept = true
+        journal.write(trip)
+        let content = outbox.take()
+        #expect(content.records.count == EventOutbox.capacity + 1)
+        #expect(content.refused == 3)
+        #expect(outbox.take() == EventOutbox.Content())
     }
 }

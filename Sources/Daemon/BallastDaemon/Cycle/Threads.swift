@@ -5,18 +5,21 @@ import ModbusBus
 import Quantities
 import Recorder
 import SiteConfig
+import SiteEvents
 
 /// Starts every thread of a site, looks on, and brings them to an end in order.
 enum Threads {
     ///
     /// - Returns: whether all that was latched is on disk.
     static func serve(
-        _ site: SiteAssembly, server: consuming ControlServer, journal: Journal, onlookers: Onlookers,
-        busStop: StopFlag, latches: Latches, search: LatchSearch, checked: CheckedSite, signals: SignalInbox
+        _ site: SiteAssembly, server: consuming ControlServer, journal: Journal, outbox: EventOutbox,
+        onlookers: Onlookers, busStop: StopFlag, latches: Latches, search: LatchSearch, checked: CheckedSite,
+        signals: SignalInbox
     ) throws(Daemon.StartFailure) -> Bool {
         let config = site.config
         let recorder = RecorderThread(
-            directory: config.paths.stateDirectory, journal: journal, beat: onlookers.recorder)
+            directory: config.paths.stateDirectory, journal: journal, beat: onlookers.recorder,
+            outbox: outbox)
         let files = FileThread(onlookers.files)
         let leases = LeaseDesk(config, journal: journal, beat: onlookers.leases)
         let control = ControlService(
@@ -68,7 +71,7 @@ enum Threads {
         } catch {
             throw Daemon.StartFailure(description: "cannot start a thread: \(error)")
         }
-        journal.write(LogRecord(.notice, "stopped", fields: [("BALLAST_EVENT", "stopped")]))
+        journal.write(LogRecord(.stopped, "stopped"))
         return areSaved
     }
 
@@ -111,9 +114,7 @@ enum Threads {
 
     private static func tell(_ grant: RealTimeGrant, _ journal: Journal) {
         journal.write(
-            LogRecord(
-                grant.refusals.isEmpty ? .info : .warning, grant.text,
-                fields: [("BALLAST_EVENT", "realtime")]))
+            LogRecord(.realtime, grant.text, as: grant.refusals.isEmpty ? .info : .warning))
     }
 
     private static func end(
@@ -149,7 +150,7 @@ enum Threads {
             "site \(config.siteID) (\(config.mode.rawValue)): \(config.units.count) units,"
             + " period \(config.control.period.milliseconds) ms; every unit starts out of service"
         journal.write(
-            LogRecord(.notice, text, fields: [("BALLAST_EVENT", "started"), ("BALLAST_SITE", config.siteID)]))
+            LogRecord(.started, text, [.site: config.siteID]))
         ServiceManager.ready(status: text)
     }
 

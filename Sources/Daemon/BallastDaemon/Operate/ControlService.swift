@@ -4,6 +4,7 @@ import LinuxIO
 import Plant
 import PowerDispatch
 import Quantities
+import SiteEvents
 import Synchronization
 
 /// Answers the control socket. It only asks the cycle; what came of it is read from the cycle's own events.
@@ -110,8 +111,8 @@ final class ControlService: Sendable {
     /// The same, until its time.
     func hand(_ command: Controller.Command, until: MonotonicTime?) -> Bool {
         if command.isRemotePower, let refusal = reversionDesk.remoteRefusal {
-            journal.write(
-                LogRecord(.error, "refused: \(refusal)", fields: [("BALLAST_EVENT", "operator_refused")]))
+            let source = command.source.map { "\($0.name)" } ?? "remote"
+            journal.write(LogRecord(.operatorRefused, "refused: \(refusal)", [.source: source], as: .error))
             return false
         }
         return put(command, until: until) != nil
@@ -157,7 +158,7 @@ final class ControlService: Sendable {
                         works.append(work)
                         return true
                     }
-                    return hasRoom ? nil : ControlAnswer(error: "too many ask at once: try again")
+                    return hasRoom ? nil : refused(question.request, asker, "too many ask at once: try again")
                 }
             })
     }
@@ -171,7 +172,8 @@ final class ControlService: Sendable {
                 continue
             }
             guard MonotonicTime.now() < next.until else {
-                next.question.answer(ControlAnswer(error: "it came too late for an answer: nothing was done"))
+                let late = "it came too late for an answer: nothing was done"
+                next.question.answer(refused(next.question.request, next.asker, late))
                 continue
             }
             next.question.answer(answer(next.question.request, next.asker))
@@ -183,7 +185,7 @@ final class ControlService: Sendable {
         if let refusal = asker.refusal(of: name, needing: AccessRole.needed(for: request.command)) {
             return refused(request, asker, refusal)
         }
-        if let fault = request.fault { return ControlAnswer(error: fault) }
+        if let fault = request.fault { return refused(request, asker, fault) }
         switch request.command {
         case .status:
             guard let status = state.withLock({ $0.status }) else {
@@ -197,7 +199,9 @@ final class ControlService: Sendable {
         case .trips: return ControlAnswer(trips: state.withLock { $0.trips })
         case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .lease:
             log(request, asker)
-            return change(request, asker)
+            let answer = change(request, asker)
+            if let error = answer.error { return refused(request, asker, error) }
+            return answer
         }
     }
 
@@ -219,37 +223,35 @@ final class ControlService: Sendable {
     private func modbusWrite(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
         let modes = state.withLock { $0.status?.units.map(\.mode) ?? [] }
         let answer = modbus.write(request, modes: modes)
-        journal.write(
-            LogRecord(
-                .notice, "modbus write (\(asker.name)): \(answer.done ?? answer.error ?? "")",
-                fields: [
-                    ("BALLAST_EVENT", "modbus_write"), ("BALLAST_CAUSE", request.reason ?? ""),
-                    ("BALLAST_USER_ID", asker.userID.map { "\($0)" } ?? "unknown"),
-                ]))
+        say(
+            .modbusWrite, "modbus write (\(asker.name)): \(answer.done ?? answer.error ?? "")", request, asker
+        )
         return answer
     }
 
     /// Every change has a reason and a person, and is on record before it happens.
     private func log(_ request: ControlRequest, _ asker: Asker) {
         let reason = request.reason ?? ""
-        journal.write(
-            LogRecord(
-                .notice, "operator (\(asker.name)) asks: \(request.summary): \(reason)",
-                fields: [
-                    ("BALLAST_EVENT", "operator"), ("BALLAST_CAUSE", reason),
-                    ("BALLAST_USER_ID", asker.userID.map { "\($0)" } ?? "unknown"),
-                ]))
+        say(.operator, "operator (\(asker.name)) asks: \(request.summary): \(reason)", request, asker)
     }
 
     private func refused(_ request: ControlRequest, _ asker: Asker, _ refusal: String) -> ControlAnswer {
-        journal.write(
-            LogRecord(
-                .warning, "refused: \(refusal)",
-                fields: [
-                    ("BALLAST_EVENT", "operator_refused"),
-                    ("BALLAST_USER_ID", asker.userID.map { "\($0)" } ?? "unknown"),
-                ]))
+        say(.operatorRefused, "refused: \(refusal)", request, asker)
         return ControlAnswer(error: refusal)
+    }
+
+    /// Who asked, as what, why, for what and from where.
+    private func say(_ event: EventName, _ text: String, _ request: ControlRequest, _ asker: Asker) {
+        var line = LogRecord(
+            event, text,
+            [
+                .userID: asker.userID.map { "\($0)" } ?? "unknown",
+                .role: asker.role.map { "\($0)" } ?? "none", .asked: request.summary,
+                .via: "control_socket",
+            ])
+        line.add(.reason, request.reason)
+        line.add(.unit, request.unit)
+        journal.write(line)
     }
 
     /// Done once the cycle has taken it; what it has not taken in time lapses, and that is the answer.

@@ -3,6 +3,7 @@ import LinuxIO
 import ModbusBus
 import Quantities
 import SiteConfig
+import SiteEvents
 
 /// Serves the site as a SunSpec device, on a thread of normal scheduling: it sees what the status tells, and
 /// asks
@@ -81,8 +82,8 @@ final class ProxyThread {
         nextComplaint = now + .seconds(10)
         journal.write(
             LogRecord(
-                .warning,
+                .proxyRefused,
                 "modbus server: \(write.client) was refused a write of register \(write.address) (exception \(code))",
-                fields: [("BALLAST_EVENT", "proxy_refused")]))
+                [.via: write.client, .asked: "register \(write.address)"]))
     }
 }

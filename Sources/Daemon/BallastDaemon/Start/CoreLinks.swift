@@ -4,6 +4,7 @@ import Plant
 import Quantities
 import Recorder
 import SiteConfig
+import SiteEvents
 
 /// The site's Modbus links as the daemon makes them, without their threads and lines, and the cycle's ends
 /// of their slots. For those who run them in virtual time.
@@ -75,7 +76,7 @@ public final class CoreLinks {
                 guard let record = log.line(report, on: name) else { continue }
                 events.append(
                     CoreEvent(
-                        name: record.field("BALLAST_EVENT") ?? "", unit: unit(report.unit, link.endpoint),
+                        name: record.event?.rawValue ?? "", unit: unit(report.unit, link.endpoint),
                         text: record.text))
             }
         }
@@ -89,8 +90,4 @@ public final class CoreLinks {
             }
         }?.id
     }
-}
-
-extension LogRecord {
-    fileprivate func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 }

@@ -7,6 +7,7 @@ import Plant
 import Quantities
 import Recorder
 import SiteConfig
+import SiteEvents
 
 /// What a daemon leaves on disk, as its bytes; `nil` = no such file.
 public struct CoreState: Sendable, Equatable {
@@ -91,10 +92,8 @@ public final class CoreRun {
         self.state = state
         self.state.run = restart.record.bytes
         notes = (latches.notes + restart.notes).map { note in
-            func field(_ name: String) -> String? { note.fields.first { $0.name == name }?.value }
-            return CoreEvent(
-                name: field("BALLAST_EVENT") ?? "", unit: field("BALLAST_UNIT"),
-                cause: field("BALLAST_CAUSE"), text: note.text)
+            CoreEvent(
+                name: note.event?.rawValue ?? "", unit: note[.unit], cause: note[.cause], text: note.text)
         }
     }
 
@@ -171,9 +170,9 @@ public final class CoreRun {
         }
         persist()
         return events.map { event in
-            let record = log.record(event, at: "")
+            let record = log.record(event)
             return CoreEvent(
-                name: record.event, unit: record.unit, cause: record.cause ?? record.to,
+                name: record.event.rawValue, unit: record.unit, cause: record.cause ?? record.to,
                 text: record.text)
         }
     }

@@ -8,6 +8,7 @@ import Plant
 import Quantities
 import Recorder
 import SiteConfig
+import SiteEvents
 import YAMLText
 
 /// The controller as a process.
@@ -23,8 +24,7 @@ public enum Daemon {
     public static func refuse(_ failure: StartFailure) {
         let journal = JournalThread.started(Onlookers())
         journal.write(
-            LogRecord(
-                .error, "not started: \(failure.description)", fields: [("BALLAST_EVENT", "not_started")]))
+            LogRecord(.notStarted, "not started: \(failure.description)"))
         journal.flush(within: .seconds(2))
         ServiceManager.status("not started: \(failure.description)")
     }
@@ -64,7 +64,8 @@ public enum Daemon {
         let config = checked.config
         let signals = SignalInbox(reloads: true)
         let onlookers = Onlookers()
-        let journal = JournalThread.started(onlookers)
+        let outbox = EventOutbox(mode: config.mode.rawValue)
+        let journal = JournalThread.started(onlookers, outbox: outbox)
         // A log that stands still keeps no process from ending.
         defer { journal.flush(within: .seconds(2)) }
         let directory = config.paths.stateDirectory
@@ -94,19 +95,15 @@ public enum Daemon {
         // Before anything may have power: a run that nobody knows of would not be missed.
         try write(restart.record, in: directory)
         let areLatchesSaved = try Threads.serve(
-            site, server: server, journal: journal, onlookers: onlookers, busStop: busStop, latches: latches,
-            search: search, checked: checked, signals: signals)
+            site, server: server, journal: journal, outbox: outbox, onlookers: onlookers, busStop: busStop,
+            latches: latches, search: search, checked: checked, signals: signals)
         end(restart.record, in: directory, areLatchesSaved: areLatchesSaved, journal)
+        RecorderThread.keepLast(outbox, in: directory)
         withExtendedLifetime(lock) {}
     }
 
     private static func accepted(_ risk: AcceptedRisk, site: String) -> LogRecord {
-        LogRecord(
-            .warning, "RISK ACCEPTED: \(risk.text)",
-            fields: [
-                ("BALLAST_SITE", site), ("BALLAST_EVENT", "risk_accepted"),
-                ("BALLAST_CAUSE", risk.risk.rawValue),
-            ])
+        LogRecord(.riskAccepted, "RISK ACCEPTED: \(risk.text)", [.site: site, .cause: risk.risk.rawValue])
     }
 
     private static func controlServer(

@@ -1,6 +1,7 @@
 import Interlocks
 import LinuxIO
 import Recorder
+import SiteEvents
 
 /// What follows from how the run before this one has ended.
 struct Restart {
@@ -65,9 +66,7 @@ struct Restart {
             hold.isEmpty
             ? "units enter service by themselves (resume_after_restart)"
             : "units are held until 'ballastctl resume'"
-        let note = LogRecord(
-            .warning, "unplanned restart: \(why); \(what)",
-            fields: [("BALLAST_EVENT", "unplanned_restart"), ("BALLAST_CAUSE", why)])
+        let note = LogRecord(.unplannedRestart, "unplanned restart: \(why); \(what)", [.cause: why])
         return Restart(
             record: RunRecord(isRunning: true, restarts: former + [now]), hold: hold, notes: [note])
     }
@@ -79,13 +78,13 @@ extension Daemon {
         guard areLatchesSaved else {
             let text = "what is latched is not on disk, so the next start counts as unplanned"
             return journal.write(
-                LogRecord(.error, text, fields: [("BALLAST_EVENT", "latches_not_saved")]))
+                LogRecord(.latchesNotSaved, text, as: .error))
         }
         do throws(StartFailure) {
             try write(RunRecord(isRunning: false, restarts: record.restarts), in: directory)
         } catch {
             let text = "the orderly end is not on disk, the next start counts as unplanned: \(error)"
-            journal.write(LogRecord(.error, text, fields: [("BALLAST_EVENT", "latches_not_saved")]))
+            journal.write(LogRecord(.latchesNotSaved, text, as: .error))
         }
     }
 

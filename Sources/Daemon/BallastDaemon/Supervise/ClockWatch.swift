@@ -1,6 +1,7 @@
 import Glibc
 import LinuxIO
 import Quantities
+import SiteEvents
 
 /// Compares the machine's clocks. Control runs on the monotonic one; the others are looked at only to tell
 /// people, and to notice that the machine was suspended.
@@ -75,18 +76,17 @@ extension ClockWatch.Finding {
         switch self {
         case .wallStepped(let step):
             LogRecord(
-                .notice, "the wall clock was set by \(Self.seconds(step)) s; control does not use it",
-                fields: [("BALLAST_EVENT", "clock_step"), ("BALLAST_VALUE", Self.seconds(step))])
+                .clockStep, "the wall clock was set by \(Self.seconds(step)) s; control does not use it",
+                [.value: Self.seconds(step)])
         case .suspended(let time):
             LogRecord(
-                .critical,
+                .suspended,
                 "the machine was suspended for \(Self.seconds(time)) s: every unit enters service anew."
-                    + " A gateway must never sleep",
-                fields: [("BALLAST_EVENT", "suspended"), ("BALLAST_VALUE", Self.seconds(time))])
+                    + " A gateway must never sleep", [.value: Self.seconds(time)])
         case .standsStill:
             LogRecord(
-                .alert, "the monotonic clock stands still: nothing would ever expire; ending at once",
-                fields: [("BALLAST_EVENT", "clock_stands_still")])
+                .clockStandsStill,
+                "the monotonic clock stands still: nothing would ever expire; ending at once")
         }
     }
 
@@ -113,16 +113,15 @@ struct StallWatch {
             (last, movedAt, isStalled) = (cycles, now, false)
             guard wasStalled else { return nil }
             return LogRecord(
-                .notice, "the cycle turns again after \(Int(time.milliseconds)) ms",
-                fields: [("BALLAST_EVENT", "cycle_back"), ("BALLAST_VALUE", "\(Int(time.milliseconds))")])
+                .cycleBack, "the cycle turns again after \(Int(time.milliseconds)) ms",
+                [.value: "\(Int(time.milliseconds))"])
         }
         // Before the first cycle there is nothing to expire.
         guard cycles > 0, !isStalled, now - movedAt > grace, now >= notBefore else { return nil }
         isStalled = true
         notBefore = now + Self.pause
         return LogRecord(
-            .critical,
-            "the cycle stands still for more than \(Int(grace.milliseconds)) ms: the bus threads write zero",
-            fields: [("BALLAST_EVENT", "cycle_stalled")])
+            .cycleStalled,
+            "the cycle stands still for more than \(Int(grace.milliseconds)) ms: the bus threads write zero")
     }
 }

@@ -2,6 +2,7 @@ import LinuxIO
 import Quantities
 import Recorder
 import SiteConfig
+import SiteEvents
 
 /// The main thread's side of the latches on disk: gives the keepers what the cycle does not tell them, and
 /// knows what may be told to people.
@@ -59,13 +60,12 @@ struct LatchDesk: ~Copyable {
         switch outcome {
         case .notSaved(let why):
             var line = LogRecord(
-                .critical, "latched trips are NOT SAVED: \(why); tried again until the disk takes them",
-                fields: [("BALLAST_EVENT", "latches_not_saved"), ("BALLAST_CAUSE", why)])
+                .latchesNotSaved,
+                "latched trips are NOT SAVED: \(why); tried again until the disk takes them", [.cause: why])
             line.mustBeKept = true
             return line
         case .saved:
-            return LogRecord(
-                .notice, "latched trips are on disk again", fields: [("BALLAST_EVENT", "latches_saved")])
+            return LogRecord(.latchesSaved, "latched trips are on disk again")
         }
     }
 }

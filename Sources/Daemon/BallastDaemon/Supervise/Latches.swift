@@ -4,6 +4,7 @@ import LinuxIO
 import Plant
 import Recorder
 import SiteConfig
+import SiteEvents
 
 /// What the daemon knows of trips that a former run latched.
 struct Latches: Equatable {
@@ -56,9 +57,8 @@ struct Latches: Equatable {
         if record.isStopped {
             latches.notes.append(
                 LogRecord(
-                    .notice,
-                    "an operator has stopped the site: it stays out of service until 'ballastctl resume'",
-                    fields: [("BALLAST_EVENT", "stop")]))
+                    .stop,
+                    "an operator has stopped the site: it stays out of service until 'ballastctl resume'"))
         }
         for absence in record.absences where units.contains(absence.unit) {
             latches.note("unit \(absence.unit) stays in \(absence.text)", unit: absence.unit)
@@ -80,8 +80,7 @@ struct Latches: Equatable {
 
     private static func allTripped(_ units: [String], _ reason: String, isCommissioned: Bool) -> Latches {
         let note = LogRecord(
-            .critical, "every unit counts as tripped: \(reason)",
-            fields: [("BALLAST_EVENT", "latch_record"), ("BALLAST_CAUSE", reason)])
+            .latchRecord, "every unit counts as tripped: \(reason)", [.cause: reason], as: .critical)
         return Latches(
             record: LatchRecord(entries: units.map { .unknown($0) }), isCommissioned: isCommissioned,
             notes: [note])
@@ -89,7 +88,7 @@ struct Latches: Equatable {
 
     private mutating func note(_ text: String, unit: String) {
         notes.append(
-            LogRecord(.warning, text, fields: [("BALLAST_EVENT", "latch_record"), ("BALLAST_UNIT", unit)]))
+            LogRecord(.latchRecord, text, [.unit: unit]))
     }
 
     /// The record with the site's units first, in their order.

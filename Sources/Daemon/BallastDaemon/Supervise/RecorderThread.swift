@@ -1,6 +1,7 @@
 import LinuxIO
 import Quantities
 import Recorder
+import SiteEvents
 import Synchronization
 
 /// Puts records and small files on disk, on a thread that nothing waits for: a slow disk delays neither the
@@ -24,7 +25,11 @@ final class RecorderThread: Sendable {
     private let journal: Journal
     private let beat: Beat
 
-    init(directory: String, journal: Journal, beat: Beat) {
+    /// What happened, which no telemetry keeps from its place.
+    private let outbox: EventOutbox
+
+    init(directory: String, journal: Journal, beat: Beat, outbox: EventOutbox) {
+        self.outbox = outbox
         self.beat = beat
         self.directory = directory
         self.journal = journal
@@ -68,8 +73,9 @@ final class RecorderThread: Sendable {
                 return taken
             }
             for (name, bytes) in work.files { unsavedFiles[name] = write(name, bytes) ? nil : bytes }
-            sayRefused(work.refused)
-            append(work.records, to: spool)
+            let events = outbox.take()
+            sayRefused(work.refused + events.refused)
+            append(events.records + work.records, to: spool)
             append(work.performance, to: performance)
             let now = MonotonicTime.now()
             if isLast || now - lastSync >= .seconds(1) {
@@ -83,14 +89,26 @@ final class RecorderThread: Sendable {
         }
     }
 
+    /// Writes down what is said when the recorder has ended already, last of all; a disk that stands still
+    /// keeps no process from ending.
+    static func keepLast(_ outbox: EventOutbox, in directory: String) {
+        let events = outbox.take().records
+        guard !events.isEmpty else { return }
+        // Neither a thread nor a spool to be had: the journal has these lines.
+        let thread = try? SystemThread(name: "recorder") {
+            guard let spool = try? SpoolWriter(directory: directory + "/spool") else { return }
+            for event in events { _ = try? spool.append(event) }
+            try? spool.sync()
+        }
+        _ = thread?.join(until: .now() + .seconds(1))
+    }
+
     private func openSpool(_ name: String, _ options: SpoolOptions, _ what: String) -> SpoolWriter? {
         do throws(SpoolError) {
             return try SpoolWriter(directory: directory + "/" + name, options: options)
         } catch {
             journal.write(
-                LogRecord(
-                    .error, "no \(name): \(error); control goes on, \(what) not kept",
-                    fields: [("BALLAST_EVENT", "spool_failed")]))
+                LogRecord(.spoolFailed, "no \(name): \(error); control goes on, \(what) not kept"))
             return nil
         }
     }
@@ -103,8 +121,8 @@ final class RecorderThread: Sendable {
             if !areFilesLost.exchange(true, ordering: .relaxed) {
                 journal.write(
                     LogRecord(
-                        .critical, "\(directory)/\(name) is not on disk: \(error); tried again each second",
-                        fields: [("BALLAST_EVENT", "state_not_saved")]))
+                        .stateNotSaved,
+                        "\(directory)/\(name) is not on disk: \(error); tried again each second"))
             }
             return false
         }
@@ -116,8 +134,7 @@ final class RecorderThread: Sendable {
         guard count > 0 else { return }
         journal.write(
             LogRecord(
-                .warning, "\(count) records found no room: the disk is too slow",
-                fields: [("BALLAST_EVENT", "records_lost"), ("BALLAST_VALUE", "\(count)")]))
+                .recordsLost, "\(count) records found no room: the disk is too slow", [.value: "\(count)"]))
     }
 
     private func append(_ records: [[UInt8]], to spool: SpoolWriter?) {
@@ -127,8 +144,7 @@ final class RecorderThread: Sendable {
                 _ = try spool.append(record)
             } catch {
                 journal.write(
-                    LogRecord(
-                        .error, "record not kept: \(error)", fields: [("BALLAST_EVENT", "spool_failed")]))
+                    LogRecord(.spoolFailed, "record not kept: \(error)"))
                 return
             }
         }
@@ -139,12 +155,12 @@ final class RecorderThread: Sendable {
         do throws(SpoolError) {
             try spool.sync()
         } catch {
-            journal.write(LogRecord(.error, "spool: \(error)", fields: [("BALLAST_EVENT", "spool_failed")]))
+            journal.write(LogRecord(.spoolFailed, "spool: \(error)"))
         }
         for report in spool.takeReports() {
             // Nobody delivers the performance record: that its oldest part makes room is no loss.
             if case .droppedUndelivered = report, !isDelivered { continue }
-            journal.write(LogRecord(.warning, "spool: \(report)", fields: [("BALLAST_EVENT", "spool")]))
+            journal.write(LogRecord(.spool, "spool: \(report)"))
         }
     }
 }

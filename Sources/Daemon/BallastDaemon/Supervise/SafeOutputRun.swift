@@ -4,6 +4,7 @@ import LinuxIO
 import Quantities
 import SafeOutput
 import SiteConfig
+import SiteEvents
 import SiteFile
 import YAMLText
 
@@ -46,8 +47,8 @@ public struct SafeOutputRun {
             return try SiteConfig.load(path: configuration)
         } catch {
             say(
-                .warning, "safe_output",
-                "\(configuration) cannot be used; the plan that the daemon left holds")
+                .safeOutput, "\(configuration) cannot be used; the plan that the daemon left holds",
+                as: .warning)
             return nil
         }
     }
@@ -73,7 +74,7 @@ public struct SafeOutputRun {
             lock = try ProcessLock.take(directory + "/lock")
         } catch {
             // No folder, no daemon: the lock is made before anything is driven.
-            say(.warning, "safe_output", "\(directory): \(error): no daemon has run here")
+            say(.safeOutput, "\(directory): \(error): no daemon has run here", as: .warning)
             return .nothingKnown
         }
         if lock == nil {
@@ -81,16 +82,16 @@ public struct SafeOutputRun {
             // the other links any more.
             guard ProcessLock.isHeldByTheDead(directory + "/lock") else {
                 say(
-                    .notice, "safe_output_idle",
+                    .safeOutputIdle,
                     "a living ballastd holds \(directory)/lock and drives the outputs: nothing was written")
                 return .daemonAlive
             }
             say(
-                .warning, "safe_output",
-                "a ballastd that was killed keeps \(directory)/lock: it drives nothing")
+                .safeOutput, "a ballastd that was killed keeps \(directory)/lock: it drives nothing",
+                as: .warning)
         }
         if plan.links.isEmpty {
-            say(.warning, "safe_output", "\(directory): no plan: no daemon has driven anything from here")
+            say(.safeOutput, "\(directory): no plan: no daemon has driven anything from here", as: .warning)
             return .nothingKnown
         }
         let outcomes = SafeOutput.run(plan, since: start)
@@ -111,8 +112,7 @@ public struct SafeOutputRun {
             text += "\(failure.owner) (device \(failure.device)) \(failure.error); "
         }
         say(
-            outcome.isComplete ? .notice : .critical,
-            outcome.isComplete ? "safe_output" : "safe_output_failed",
+            outcome.isComplete ? .safeOutput : .safeOutputFailed,
             text + "\(first), done after \(milliseconds(outcome.elapsed))")
     }
 
@@ -120,7 +120,7 @@ public struct SafeOutputRun {
     private func sayUnmet(_ plan: WirePlan, _ config: SiteConfig?) {
         let met = plan.links.flatMap(\.writes).filter { !$0.isCoils }
         for unit in config?.units ?? [] where !met.contains(where: { $0.owner == unit.id }) {
-            say(.notice, "safe_output", "safe output, unit \(unit.id): never commanded from here, left alone")
+            say(.safeOutput, "safe output, unit \(unit.id): never commanded from here, left alone")
         }
     }
 
@@ -128,7 +128,7 @@ public struct SafeOutputRun {
         "\((Double(time.nanoseconds) / 1e5).rounded() / 10) ms"
     }
 
-    private func say(_ priority: LogRecord.Priority, _ event: String, _ text: String) {
-        journal.write(LogRecord(priority, text, fields: [("BALLAST_EVENT", event)]))
+    private func say(_ event: EventName, _ text: String, as priority: LogRecord.Priority? = nil) {
+        journal.write(LogRecord(event, text, as: priority))
     }
 }

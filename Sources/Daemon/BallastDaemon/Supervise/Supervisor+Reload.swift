@@ -1,5 +1,6 @@
 import LinuxIO
 import SiteConfig
+import SiteEvents
 
 extension Supervisor {
     /// Asks for the configuration to be read anew; control goes on meanwhile, and so does this thread.
@@ -30,17 +31,15 @@ extension Supervisor {
         checked = new
         let text = reload.changes.isEmpty ? "nothing has changed" : reload.changes.joined(separator: "; ")
         journal.write(
-            LogRecord(
-                .notice, "\(path) was read anew: \(text)",
-                fields: [("BALLAST_EVENT", "reloaded"), ("BALLAST_SITE", new.config.siteID)]))
+            LogRecord(.reloaded, "\(path) was read anew: \(text)", [.site: new.config.siteID]))
     }
 
     private func refuse(_ reasons: [String]) {
         for reason in reasons {
             journal.write(
                 LogRecord(
-                    .error, "the configuration was not read anew, what holds goes on: \(reason)",
-                    fields: [("BALLAST_EVENT", "reload_refused"), ("BALLAST_CAUSE", reason)]))
+                    .reloadRefused, "the configuration was not read anew, what holds goes on: \(reason)",
+                    [.cause: reason]))
         }
     }
 }

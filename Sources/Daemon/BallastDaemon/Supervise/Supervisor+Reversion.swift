@@ -3,6 +3,7 @@ import LinuxIO
 import Plant
 import Quantities
 import Recorder
+import SiteEvents
 
 /// A test that is under way, and what came of the last one.
 struct ReversionWork {
@@ -70,10 +71,10 @@ extension Supervisor {
         _ = control.command(.override(unit: wish.unit, wish.power, for: plan.longest))
         journal.write(
             LogRecord(
-                .notice,
+                .reversionTest,
                 "unit \(unit.id): test of its reversion at \(Names.rounded(wish.power.kilowatts)) kW: no setpoint"
-                    + " for \(ReversionBook.seconds(plan.reversion)) s and more, on purpose",
-                fields: [("BALLAST_EVENT", "reversion_test"), ("BALLAST_UNIT", unit.id)]))
+                    + " for \(ReversionBook.seconds(plan.reversion)) s and more, on purpose", [.unit: unit.id]
+            ))
     }
 
     private mutating func endReversion(
@@ -91,21 +92,15 @@ extension Supervisor {
         if let result {
             journal.write(
                 LogRecord(
-                    .notice,
+                    .reversionProven,
                     "unit \(unit.id): reversion proven: \(Names.rounded(result.power.kilowatts)) kW"
                         + " \(ReversionBook.seconds(result.after)) s after our last write",
-                    fields: [
-                        ("BALLAST_EVENT", "reversion_proven"), ("BALLAST_UNIT", unit.id),
-                        ("BALLAST_VALUE", ReversionBook.seconds(result.after)),
-                    ]))
+                    [.unit: unit.id, .value: ReversionBook.seconds(result.after)]))
         } else {
             journal.write(
                 LogRecord(
-                    .error, "unit \(unit.id): reversion not proven: \(failure ?? "")",
-                    fields: [
-                        ("BALLAST_EVENT", "reversion_failed"), ("BALLAST_UNIT", unit.id),
-                        ("BALLAST_CAUSE", failure ?? ""),
-                    ]))
+                    .reversionFailed, "unit \(unit.id): reversion not proven: \(failure ?? "")",
+                    [.unit: unit.id, .cause: failure ?? ""]))
         }
     }
 }

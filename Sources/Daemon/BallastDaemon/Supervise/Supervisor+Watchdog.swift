@@ -2,6 +2,7 @@ import LinuxIO
 import Plant
 import Quantities
 import Recorder
+import SiteEvents
 
 /// The test of an I/O module's own watchdog.
 extension Supervisor {
@@ -19,10 +20,10 @@ extension Supervisor {
         _ = control.command(.override(unit: unit, .zero, for: plan.longest))
         journal.write(
             LogRecord(
-                .notice,
+                .outputWatchdogTest,
                 "unit \(config.id): test of its I/O module's watchdog: at zero power nothing is said to it for"
                     + " \(ReversionBook.seconds(plan.silence)) s, on purpose; the unit trips",
-                fields: [("BALLAST_EVENT", "output_watchdog_test"), ("BALLAST_UNIT", config.id)]))
+                [.unit: config.id]))
     }
 
     /// Carries on with the test that is under way.
@@ -58,21 +59,16 @@ extension Supervisor {
         if let time {
             journal.write(
                 LogRecord(
-                    .notice,
+                    .outputWatchdogProven,
                     "unit \(config.id): I/O module's watchdog proven: all coils off within"
                         + " \(ReversionBook.seconds(time)) s of silence",
-                    fields: [
-                        ("BALLAST_EVENT", "output_watchdog_proven"), ("BALLAST_UNIT", config.id),
-                        ("BALLAST_VALUE", ReversionBook.seconds(time)),
-                    ]))
+                    [.unit: config.id, .value: ReversionBook.seconds(time)]))
         } else {
             journal.write(
                 LogRecord(
-                    .error, "unit \(config.id): I/O module's watchdog not proven: \(failure ?? "")",
-                    fields: [
-                        ("BALLAST_EVENT", "output_watchdog_failed"), ("BALLAST_UNIT", config.id),
-                        ("BALLAST_CAUSE", failure ?? ""),
-                    ]))
+                    .outputWatchdogFailed,
+                    "unit \(config.id): I/O module's watchdog not proven: \(failure ?? "")",
+                    [.unit: config.id, .cause: failure ?? ""]))
         }
     }
 }

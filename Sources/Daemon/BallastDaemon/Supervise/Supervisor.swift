@@ -9,6 +9,7 @@ import Quantities
 import Recorder
 import SafeOutput
 import SiteConfig
+import SiteEvents
 import Synchronization
 
 /// The main thread's work: it looks on. It tells what happened, publishes the status and ends the process in
@@ -93,7 +94,7 @@ struct Supervisor: ~Copyable {
         ServiceManager.stopping()
         told.isEnding = true
         journal.write(
-            LogRecord(.notice, "stopping: units go to zero power", fields: [("BALLAST_EVENT", "stopping")]))
+            LogRecord(.stopping, "stopping: units go to zero power"))
         let bound = site.siteSettings.stopBound
         let end = MonotonicTime.now() + bound
         if rampDown(until: end - bound / 2, signals) {
@@ -189,10 +190,10 @@ struct Supervisor: ~Copyable {
         switch timing.look(counts, at: now) {
         case .warning(let text):
             journal.write(
-                LogRecord(.warning, "the cycle is late: \(text)", fields: [("BALLAST_EVENT", "cycle_late")]))
+                LogRecord(.cycleLate, "the cycle is late: \(text)"))
         case .stop(let text):
             let line = "the site is taken out of service: \(text)"
-            journal.write(LogRecord(.critical, line, fields: [("BALLAST_EVENT", "cycle_stop")]))
+            journal.write(LogRecord(.cycleStop, line))
             _ = control.command(.stop)
         case nil: break
         }
@@ -227,7 +228,7 @@ struct Supervisor: ~Copyable {
         for interface in canRestart.tend(at: now) {
             journal.write(
                 LinkLog.record(
-                    .warning, "bus_restart_asked", "can socketcan:\(interface)",
+                    .busRestartAsked, "can socketcan:\(interface)",
                     "the bus has stayed off; its interface is to be set up anew"))
         }
     }
@@ -261,9 +262,7 @@ struct Supervisor: ~Copyable {
         let lost = site.cycleLink.events.lost + site.cycleLink.lostEvents.load(ordering: .relaxed)
         if lost != lostBefore {
             journal.write(
-                LogRecord(
-                    .warning, "\(lost - lostBefore) events found no room",
-                    fields: [("BALLAST_EVENT", "events_lost")]))
+                LogRecord(.eventsLost, "\(lost - lostBefore) events found no room"))
             lostBefore = lost
         }
     }
@@ -302,10 +301,7 @@ struct Supervisor: ~Copyable {
     }
 
     private mutating func tell(at now: MonotonicTime) {
-        while let (record, line) = told.next(latches, at: now) {
-            journal.write(line)
-            if let bytes = JSONLine.encode(record) { recorder.record(bytes.dropLast()) }
-        }
+        while let line = told.next(latches, at: now) { journal.write(line) }
     }
 
     private mutating func publishStatus(at now: MonotonicTime) {

@@ -1,5 +1,6 @@
 import Control
 import FrequencyResponse
+import SiteEvents
 
 extension EventLog {
     /// Words for what happened to the grid, or to the site's eye on it.
@@ -9,26 +10,26 @@ extension EventLog {
         case .gridLost(let cause):
             record.cause = "\(cause.name)"
             (record.event, record.text) =
-                ("grid_lost", "GRID: out of service, \(cause.words)\(value); power to zero")
+                (.gridLost, "GRID: out of service, \(cause.words)\(value); power to zero")
         case .gridNotReady(let cause):
             record.cause = "\(cause.name)"
             (record.event, record.text) =
-                ("grid_not_ready", "the grid did not stay good: \(cause.words)\(value)")
+                (.gridNotReady, "the grid did not stay good: \(cause.words)\(value)")
         case .frequencyHandedOver(let source):
             let name = Names.text(source, units: units)
             record.cause = name
-            (record.event, record.text) = ("frequency_source", "frequency now comes from \(name)")
+            (record.event, record.text) = (.frequencySource, "frequency now comes from \(name)")
         case .gridSourceBlind(let source, let isFrozen):
             let name = Names.text(source, units: units)
             record.cause = name
             let what = isFrozen ? "repeats the same frequency\(value) while the grid moves" : "sees no grid"
             (record.event, record.text) = (
-                "grid_source_blind", "\(name) \(what); what it says does not count"
+                .gridSourceBlind, "\(name) \(what); what it says does not count"
             )
         case .gridSourceSees(let source):
             let name = Names.text(source, units: units)
             record.cause = name
-            (record.event, record.text) = ("grid_source_sees", "\(name) sees the grid again\(value)")
+            (record.event, record.text) = (.gridSourceSees, "\(name) sees the grid again\(value)")
         case .meterJudged(let verdict):
             record.cause = "\(verdict.name)"
             func kilowatts(_ power: Double?) -> String {
@@ -37,18 +38,18 @@ extension EventLog {
             let powers = "it shows \(kilowatts(event.value)), the units give \(kilowatts(event.limit))"
             switch verdict {
             case .proven, .unproven:
-                (record.event, record.text) = ("meter_good", "the meter follows the units' power; \(powers)")
+                (record.event, record.text) = (.meterGood, "the meter follows the units' power; \(powers)")
             case .reversed:
                 (record.event, record.text) = (
-                    "meter_wrong", "METER REVERSED: it moves against the units' power; \(powers); power_sign?"
+                    .meterWrong, "METER REVERSED: it moves against the units' power; \(powers); power_sign?"
                 )
             case .frozen:
                 (record.event, record.text) = (
-                    "meter_wrong", "METER FROZEN: it stands still while the units' power moves; \(powers)"
+                    .meterWrong, "METER FROZEN: it stands still while the units' power moves; \(powers)"
                 )
             case .astray:
                 (record.event, record.text) = (
-                    "meter_wrong", "METER ASTRAY: it does not move with the units' power; \(powers)"
+                    .meterWrong, "METER ASTRAY: it does not move with the units' power; \(powers)"
                 )
             }
         case .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridGood, .gridEntered, .gridUnseen,

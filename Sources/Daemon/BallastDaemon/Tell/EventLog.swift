@@ -4,12 +4,11 @@ import Interlocks
 import LinuxIO
 import Plant
 import PowerDispatch
+import SiteEvents
 
-/// An event as the spool and the aggregator get it.
-struct EventRecord: Encodable {
-    var at: String
-    var kind = "event"
-    var event: String
+/// What there is to say of an event of the cycle.
+struct EventRecord {
+    var event: EventName
     var unit: String?
     var cause: String?
     var value: Double?
@@ -28,8 +27,8 @@ struct EventLog {
     let units: [String]
     let table: InterlockTable
 
-    func record(_ event: Event, at wallTime: String) -> EventRecord {
-        var record = EventRecord(at: wallTime, event: "", cycle: event.cycle, text: "")
+    func record(_ event: Event) -> EventRecord {
+        var record = EventRecord(event: .eventsLost, cycle: event.cycle, text: "")
         record.unit = event.unit.map { units[$0] }
         record.value = event.value
         record.limit = event.limit
@@ -40,28 +39,30 @@ struct EventLog {
     }
 
     func line(_ event: Event, _ record: EventRecord) -> LogRecord {
-        var fields = [(name: "BALLAST_SITE", value: site), (name: "BALLAST_EVENT", value: record.event)]
-        func add(_ name: String, _ value: String?) {
-            if let value { fields.append((name: name, value: value)) }
-        }
-        add("BALLAST_UNIT", record.unit)
-        switch record.event {
-        case "contactor_fault", "grid_lost", "grid_not_ready", "held": add("BALLAST_CAUSE", record.cause)
-        case let name
-        where name.hasPrefix("base_point") || name.hasPrefix("override") || name.hasPrefix("maintenance")
-            || name == "frequency_source" || name.hasPrefix("grid_source"):
-            add("BALLAST_SOURCE", record.cause)
-        case _: add("BALLAST_INTERLOCK", record.cause)
-        }
+        var line = LogRecord(record.event, record.text, [.site: site])
+        line.add(.unit, record.unit)
+        line.add(Self.field(ofCause: record.event), record.cause)
         let symbol = record.symbol.map { " \($0)" } ?? ""
-        add("BALLAST_VALUE", bits(event) ?? record.value.map { Names.rounded($0) + symbol })
-        add("BALLAST_LIMIT", record.limit.map { Names.rounded($0) + symbol })
-        add("BALLAST_STATE_FROM", record.from)
-        add("BALLAST_STATE_TO", record.to)
-        add("BALLAST_CYCLE", String(record.cycle))
-        var line = LogRecord(priority(of: event.kind), record.text, fields: fields)
-        if case .tripped = event.kind { line.mustBeKept = true }
+        line.add(.value, bits(event) ?? record.value.map { Names.rounded($0) + symbol })
+        line.add(.limit, record.limit.map { Names.rounded($0) + symbol })
+        line.add(.from, record.from)
+        line.add(.to, record.to)
+        line.add(.cycle, String(record.cycle))
+        line.add(.userID, event.by?.text)
+        line.measured = LogRecord.Measured(value: record.value, limit: record.limit, symbol: record.symbol)
+        line.mustBeKept = record.event == .trip
         return line
+    }
+
+    /// What a cause is, by the kind of event: whose power it is, why, or a row of the interlock table.
+    private static func field(ofCause event: EventName) -> EventField {
+        let ofSources: Set<EventName> = [
+            .basePointSet, .basePointRefused, .basePointRevoked, .basePointLapsed, .override, .overrideEnd,
+            .overrideRefused, .maintenance, .maintenanceEnd, .maintenanceRefused, .frequencySource,
+            .gridSourceBlind, .gridSourceSees,
+        ]
+        if ofSources.contains(event) { return .source }
+        return [.trip, .warning, .warningGone].contains(event) ? .interlock : .cause
     }
 
     /// Which signal's value the event tells.
@@ -79,39 +80,39 @@ struct EventLog {
     private func describe(_ event: Event, _ record: inout EventRecord) {
         switch event.kind {
         case .modeChanged(let from, let to):
-            (record.event, record.text) = ("mode", "\(from.kind.name) → \(to.kind.name)")
+            (record.event, record.text) = (.mode, "\(from.kind.name) → \(to.kind.name)")
             (record.from, record.to) = ("\(from.kind.name)", "\(to.kind.name)")
         case .tripped(let id):
-            (record.event, record.cause) = ("trip", "\(id.name)")
+            (record.event, record.cause) = (.trip, "\(id.name)")
             let value = Names.value(event, of: id, in: table)
             let measured = [value, powers(event)].filter { !$0.isEmpty }.joined(separator: "; ")
             let name = measured.isEmpty ? "\(id.name)" : "\(id.name): \(measured)"
             record.text = "TRIP \(name); power to zero, latched until reset"
         case .contactorFault(let fault):
-            record.event = "contactor_fault"
+            record.event = .contactorFault
             record.cause = "\(fault.name)"
             record.text = "contactors: \(Names.text(fault))"
         case .held(let hold):
-            record.event = "held"
+            record.event = .held
             record.cause = Names.list(hold).joined(separator: ", ")
             let unit = record.unit.map { " \($0)" } ?? ""
             record.text = "\(Names.text(hold)); 'ballastctl resume\(unit)' starts it"
         case .warned(let id):
-            record.event = "warning"
+            record.event = .warning
             record.cause = "\(id.name)"
             let value = Names.value(event, of: id, in: table)
             record.text = "warning \(id.name)\(value.isEmpty ? "" : ": ")\(value)"
         case .warningGone(let id):
-            record.event = "warning_gone"
+            record.event = .warningGone
             record.cause = "\(id.name)"
             record.text = "warning gone: \(id.name)"
-        case .basePointSet(let source): powerAsked("base_point_set", "is set", source, event, &record)
+        case .basePointSet(let source): powerAsked(.basePointSet, "is set", source, event, &record)
         case .basePointRefused(let source):
-            powerAsked("base_point_refused", "is refused", source, event, &record)
+            powerAsked(.basePointRefused, "is refused", source, event, &record)
         case .basePointRevoked(let source):
-            powerAsked("base_point_revoked", "is revoked", source, event, &record)
+            powerAsked(.basePointRevoked, "is revoked", source, event, &record)
         case .basePointLapsed(let source):
-            powerAsked("base_point_lapsed", "has lapsed", source, event, &record)
+            powerAsked(.basePointLapsed, "has lapsed", source, event, &record)
         case .frequencyHandedOver, .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridLost,
             .gridNotReady, .gridGood, .gridEntered, .gridUnseen, .gridSeen, .gridSourceBlind,
             .gridSourceSees, .meterJudged:
@@ -126,18 +127,18 @@ struct EventLog {
         case .resetDone, .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .holdEnded, .resumeRefused, .secondSenderHeard, .secondSenderGone:
             (record.event, record.text) = plain(event.kind)
-        case .overrideBegun: overridden("override", "is set", event, &record)
-        case .overrideEnded: overridden("override_end", "has ended", event, &record)
+        case .overrideBegun: overridden(.override, "is set", event, &record)
+        case .overrideEnded: overridden(.overrideEnd, "has ended", event, &record)
         case .overrideRefused:
-            overridden("override_refused", "is refused: its time is out of range", event, &record)
+            overridden(.overrideRefused, "is refused: its time is out of range", event, &record)
         case .overrideOfTripped:
-            overridden("override_refused", "is refused: the unit is tripped", event, &record)
-        case .lockBegun(let kind): locked(("maintenance", "override"), "is set", kind, event, &record)
+            overridden(.overrideRefused, "is refused: the unit is tripped", event, &record)
+        case .lockBegun(let kind): locked((.maintenance, .override), "is set", kind, event, &record)
         case .lockEnded(let kind):
-            locked(("maintenance_end", "override_end"), "has ended", kind, event, &record)
+            locked((.maintenanceEnd, .overrideEnd), "has ended", kind, event, &record)
         case .lockRefused(let kind):
             locked(
-                ("maintenance_refused", "override_refused"),
+                (.maintenanceRefused, .overrideRefused),
                 "is refused: its time is out of range, or six persons have locked the unit", kind,
                 event, &record)
         }
@@ -151,7 +152,7 @@ struct EventLog {
     }
 
     private func powerAsked(
-        _ name: String, _ what: String, _ source: BasePointSource, _ event: Event,
+        _ name: EventName, _ what: String, _ source: BasePointSource, _ event: Event,
         _ record: inout EventRecord
     ) {
         record.event = name
@@ -160,7 +161,7 @@ struct EventLog {
         record.text = "base point of \(source.name) \(what)\(power)"
     }
 
-    private func overridden(_ name: String, _ what: String, _ event: Event, _ record: inout EventRecord) {
+    private func overridden(_ name: EventName, _ what: String, _ event: Event, _ record: inout EventRecord) {
         record.event = name
         record.cause = "power"
         let shown = event.value.map { " (\($0 / 1_000) kW)" } ?? ""
@@ -170,7 +171,7 @@ struct EventLog {
     /// Maintenance has events of its own; the other locks are told as what an operator sets in place of
     /// automatic service.
     private func locked(
-        _ names: (ofMaintenance: String, ofOthers: String), _ done: String, _ kind: UnitLock.Kind,
+        _ names: (ofMaintenance: EventName, ofOthers: EventName), _ done: String, _ kind: UnitLock.Kind,
         _ event: Event, _ record: inout EventRecord
     ) {
         record.event = kind == .maintenance ? names.ofMaintenance : names.ofOthers
@@ -183,7 +184,7 @@ struct EventLog {
     private func describe(_ doubt: Doubt, _ event: Event, _ record: inout EventRecord) {
         let (said, other) = (Names.rounded(event.value ?? 0), Names.rounded(event.limit ?? 0))
         record.cause = "\(doubt.name)"
-        record.event = "sensor_contradicted"
+        record.event = .sensorContradicted
         switch (doubt, event.kind == .believed(doubt)) {
         case (.current, false):
             record.text =
@@ -193,62 +194,62 @@ struct EventLog {
                 "sensors contradict each other: the pack says \(said) V, its cells make \(other) V"
         case (.stateOfCharge, _): record.text = "state of charge jumped from \(other) % to \(said) %"
         case (.current, true), (.packVoltage, true):
-            record.event = "sensor_agrees"
+            record.event = .sensorAgrees
             record.text = "\(doubt.name) agrees again with what others make of it"
         }
     }
 
     /// Of events whose text is their numbers.
-    private func measured(_ event: Event) -> (event: String, text: String) {
+    private func measured(_ event: Event) -> (event: EventName, text: String) {
         let (value, limit) = (event.value ?? 0, event.limit ?? 0)
         guard event.kind == .nameplateBelow else {
             let missing = "a device was missing for \(Names.rounded(value)) s"
-            return ("short_gap", "back on the ramp: \(missing), too short to enter service anew")
+            return (.shortGap, "back on the ramp: \(missing), too short to enter service anew")
         }
         return (
-            "nameplate_below",
+            .nameplateBelow,
             "the inverter says that it is built for \(Names.rounded(value / 1_000)) kW, max_power_kw is"
                 + " \(Names.rounded(limit / 1_000)): it is asked for no more than its own"
         )
     }
 
-    func plain(_ kind: Event.Kind) -> (event: String, text: String) {
+    func plain(_ kind: Event.Kind) -> (event: EventName, text: String) {
         switch kind {
-        case .resetDone: ("reset", "trips reset; the unit is held until it is resumed")
-        case .holdEnded: ("hold_end", "nothing holds the unit any more; it enters service anew")
+        case .resetDone: (.reset, "trips reset; the unit is held until it is resumed")
+        case .holdEnded: (.holdEnd, "nothing holds the unit any more; it enters service anew")
         case .resumeRefused:
             (
-                "resume_refused",
+                .resumeRefused,
                 "resume refused: a trip is latched and is reset first, or what the unit is held for still stands"
             )
-        case .resetRefused: ("reset_refused", "reset refused: the cause of a trip is still present")
+        case .resetRefused: (.resetRefused, "reset refused: the cause of a trip is still present")
         case .resetNeedsService:
-            ("reset_needs_service", "reset refused: what is still latched needs the role service")
+            (.resetNeedsService, "reset refused: what is still latched needs the role service")
         case .stoppedWithPower:
-            ("stopped_with_power", "stopped by its time alone: the inverter is not seen to be at zero power")
+            (.stoppedWithPower, "stopped by its time alone: the inverter is not seen to be at zero power")
         case .secondSenderHeard:
-            ("second_sender", "somebody else speaks in the battery's name: the strictest of both counts")
-        case .secondSenderGone: ("second_sender_gone", "only one speaks in the battery's name again")
+            (.secondSender, "somebody else speaks in the battery's name: the strictest of both counts")
+        case .secondSenderGone: (.secondSenderGone, "only one speaks in the battery's name again")
         case .openedUnderLoad:
-            ("opened_under_load", "contactors opened by their bound alone: current is not seen to have ended")
-        case .frequencyLost: ("frequency_lost", "no fresh frequency; droop is held, then ramps to zero")
-        case .frequencyBack: ("frequency_back", "frequency is measured again")
+            (.openedUnderLoad, "contactors opened by their bound alone: current is not seen to have ended")
+        case .frequencyLost: (.frequencyLost, "no fresh frequency; droop is held, then ramps to zero")
+        case .frequencyBack: (.frequencyBack, "frequency is measured again")
         case .frequencyDisputed:
-            ("frequency_disputed", "frequency sources disagree, and none of them counts")
-        case .frequencySettled: ("frequency_settled", "frequency sources no longer disagree")
+            (.frequencyDisputed, "frequency sources disagree, and none of them counts")
+        case .frequencySettled: (.frequencySettled, "frequency sources no longer disagree")
         case .frequencyMissing:
-            ("frequency_missing", "no frequency source for 5 s: the site gives no frequency response")
-        case .gridGood: ("grid_good", "the grid is seen good; the time to enter service begins")
-        case .gridEntered: ("grid_entered", "the grid's state allows service")
+            (.frequencyMissing, "no frequency source for 5 s: the site gives no frequency response")
+        case .gridGood: (.gridGood, "the grid is seen good; the time to enter service begins")
+        case .gridEntered: (.gridEntered, "the grid's state allows service")
         case .gridUnseen:
             (
-                "grid_unseen",
+                .gridUnseen,
                 "GRID: nobody on site sees it, no meter, inverter or PMU; power goes to zero on the ramp"
             )
         case .gridSeen:
-            ("grid_seen", "the grid is seen again, without an excursion; power comes back on the ramp")
-        case .stopRequested: ("stop", "site is being taken out of service")
-        case .resumed: ("resume", "site may run again")
+            (.gridSeen, "the grid is seen again, without an excursion; power comes back on the ramp")
+        case .stopRequested: (.stop, "site is being taken out of service")
+        case .resumed: (.resume, "site may run again")
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
             .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost,
@@ -256,24 +257,7 @@ struct EventLog {
             .gridSourceBlind,
             .gridSourceSees,
             .meterJudged:
-            ("", "")
-        }
-    }
-
-    private func priority(of kind: Event.Kind) -> LogRecord.Priority {
-        switch kind {
-        case .meterJudged(let verdict): verdict.isWrong ? .critical : .notice
-        case .tripped, .gridLost, .gridUnseen, .contactorFault: .critical
-        case .warned, .frequencyLost, .resetRefused, .resetNeedsService, .stoppedWithPower, .openedUnderLoad,
-            .secondSenderHeard, .basePointRefused, .basePointLapsed, .lockRefused, .overrideRefused,
-            .overrideOfTripped, .frequencyDisputed, .frequencyMissing, .gridNotReady, .gridSourceBlind,
-            .held, .resumeRefused, .nameplateBelow, .doubted:
-            .warning
-        case .modeChanged, .warningGone, .resetDone, .frequencyBack, .stopRequested, .resumed,
-            .basePointSet, .basePointRevoked, .lockBegun, .lockEnded, .overrideBegun,
-            .overrideEnded, .frequencyHandedOver, .frequencySettled, .gridGood, .gridEntered, .holdEnded,
-            .gridSeen, .gridSourceSees, .secondSenderGone, .shortGap, .believed:
-            .notice
+            (.eventsLost, "an event without words: \(kind)")
         }
     }
 }

@@ -4,6 +4,7 @@ import LinuxIO
 import Plant
 import Quantities
 import Recorder
+import SiteEvents
 
 /// What becomes of the cycle's events: who keeps books learns of them at once; people, the journal and the
 /// spool, once a trip's latch is on disk, or is known not to be.
@@ -11,7 +12,7 @@ struct EventTeller {
     private struct Untold {
         var event: Event
         /// Wall time at which it was taken from the cycle.
-        var at: String
+        var wallMilliseconds: Int64
     }
 
     private let log: EventLog
@@ -39,7 +40,7 @@ struct EventTeller {
         absences.saw(event, reason: reason, wallSeconds: wallMilliseconds / 1_000)
         if event.kind == .stopRequested && !isEnding { isStopped = true }
         if event.kind == .resumed { isStopped = false }
-        untold.append(Untold(event: event, at: at))
+        untold.append(Untold(event: event, wallMilliseconds: wallMilliseconds))
     }
 
     var isWaiting: Bool { !untold.isEmpty }
@@ -56,8 +57,8 @@ struct EventTeller {
         }
     }
 
-    /// The next that may be told: as a record, and as a line of the log.
-    mutating func next(_ latches: borrowing LatchDesk, at now: MonotonicTime) -> (EventRecord, LogRecord)? {
+    /// The next that may be told, as a line of the log.
+    mutating func next(_ latches: borrowing LatchDesk, at now: MonotonicTime) -> LogRecord? {
         guard let first = untold.first else { return nil }
         var isLost = false
         if case .tripped = first.event.kind {
@@ -65,10 +66,12 @@ struct EventTeller {
             if isLost && latches.keeps && now - first.event.at < LatchWatch.limit { return nil }
         }
         untold.removeFirst()
-        var record = log.record(first.event, at: first.at)
+        var record = log.record(first.event)
         if isLost { record.text += "; NOT SAVED, a restart would not know of it" }
         var line = log.line(first.event, record)
-        if isLost { line.fields.append((name: "BALLAST_SAVED", value: "no")) }
-        return (record, line)
+        if isLost { line.add(.saved, "no") }
+        line.happened = LogRecord.Instant(
+            monotonic: first.event.at, wallMilliseconds: first.wallMilliseconds)
+        return line
     }
 }

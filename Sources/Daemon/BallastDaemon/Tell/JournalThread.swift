@@ -1,5 +1,6 @@
 import LinuxIO
 import Quantities
+import SiteEvents
 
 /// Delivers the lines of all threads, on one that may wait for the log for ever; and says which threads stand
 /// still, since it depends on none of them.
@@ -18,9 +19,12 @@ struct JournalThread {
 
     /// Starts it; it ends with the process. Where there is no thread to be had each line is delivered by who
     /// writes it.
-    static func started(_ onlookers: Onlookers) -> Journal {
+    ///
+    /// - Parameter outbox: gets every event as it is written, whether the log stands still or not.
+    static func started(_ onlookers: Onlookers, outbox: EventOutbox? = nil) -> Journal {
         let queue = LogQueue()
-        let direct = Journal(messageIDs: EventCatalog.messageIDs)
+        let outlet: @Sendable (LogLine) -> Void = { line in outbox?.put(line) }
+        let direct = Journal(messageIDs: EventTable.messageIDs, outlet: outlet)
         do throws(SystemError) {
             _ = try SystemThread(name: "journal") {
                 RealTime.leave()
@@ -30,7 +34,7 @@ struct JournalThread {
         } catch {
             return direct
         }
-        return Journal(messageIDs: EventCatalog.messageIDs, queue: queue)
+        return Journal(messageIDs: EventTable.messageIDs, queue: queue, outlet: outlet)
     }
 
     private mutating func run() {
@@ -44,8 +48,8 @@ struct JournalThread {
             if lost.count > 0 {
                 journal.write(
                     LogRecord(
-                        .error, "the log stood still and had no room for \(lost.text)",
-                        fields: [("BALLAST_EVENT", "log_lost"), ("BALLAST_VALUE", "\(lost.count)")]))
+                        .logLost, "the log stood still and had no room for \(lost.text)",
+                        [.value: "\(lost.count)"]))
             }
             sayStanding()
             (MonotonicTime.now() + .milliseconds(5)).sleep()
@@ -60,12 +64,10 @@ struct JournalThread {
             journal.write(
                 isStill
                     ? LogRecord(
-                        .critical,
+                        .threadStalled,
                         "thread \(beat.name) stands still for more than \(Onlookers.patience) s; control goes on",
-                        fields: [("BALLAST_EVENT", "thread_stalled"), ("BALLAST_CAUSE", beat.name)])
-                    : LogRecord(
-                        .notice, "thread \(beat.name) goes on",
-                        fields: [("BALLAST_EVENT", "thread_back"), ("BALLAST_CAUSE", beat.name)]))
+                        [.cause: beat.name])
+                    : LogRecord(.threadBack, "thread \(beat.name) goes on", [.cause: beat.name]))
         }
         told = standing
     }

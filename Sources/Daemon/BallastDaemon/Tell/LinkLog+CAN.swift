@@ -1,41 +1,44 @@
 import CANBus
 import DeviceCodecs
 import LinuxIO
+import SiteEvents
 
 extension LinkLog {
     static func record(of report: CANBusReport, on address: CANAddress) -> LogRecord {
-        let (priority, event, text) = words(report.event)
+        let (event, text) = words(report.event)
         let more = report.count > 1 ? " (\(report.count) times)" : ""
-        return record(priority, event, "can \(address)", text + more)
+        var severity: LogRecord.Priority?
+        if case .state(_, let to, _, _) = report.event { severity = priority(of: to) }
+        return record(event, "can \(address)", text + more, as: severity)
     }
 
-    private static func words(_ event: CANBusEvent) -> (LogRecord.Priority, String, String) {
+    private static func words(_ event: CANBusEvent) -> (EventName, String) {
         switch event {
-        case .linkUp: (.notice, "link_up", "connected")
-        case .linkDown(let error): (.warning, "link_down", "down: \(error.reason)")
+        case .linkUp: (.linkUp, "connected")
+        case .linkDown(let error): (.linkDown, "down: \(error.reason)")
         case .rejectedFrame(let identifier, let rejection):
-            (.warning, "frame_rejected", "frame 0x\(hex(identifier)) rejected: \(rejection)")
+            (.frameRejected, "frame 0x\(hex(identifier)) rejected: \(rejection)")
         case .unknownFrame(let identifier, let isExtended):
-            (.info, "frame_unknown", "unknown \(name(identifier, isExtended))")
-        case .garbage(let bytes): (.warning, "garbage", "\(bytes) bytes that belong to no frame")
-        case .busError(let errorClass): (.warning, "bus_error", "bus error: \(causes(errorClass))")
+            (.frameUnknown, "unknown \(name(identifier, isExtended))")
+        case .garbage(let bytes): (.garbage, "\(bytes) bytes that belong to no frame")
+        case .busError(let errorClass): (.busError, "bus error: \(causes(errorClass))")
         case .keepAliveNotSent(let error):
-            (.warning, "keep_alive_not_sent", "keep-alive not sent: \(error.reason)")
-        case .refusedPeer: (.warning, "peer_refused", "a second peer was refused")
+            (.keepAliveNotSent, "keep-alive not sent: \(error.reason)")
+        case .refusedPeer: (.peerRefused, "a second peer was refused")
         case .state(let from, let to, let transmit, let receive):
             (
-                priority(of: to), "bus_state",
+                .busState,
                 "bus \(Names.words(from.name)) -> \(Names.words(to.name)); "
                     + "\(transmit) transmit and \(receive) receive errors"
             )
-        case .transmitStalled: (.warning, "transmit_stalled", "no frame of ours has left for a second")
-        case .transmitResumed: (.notice, "transmit_resumed", "frames leave again")
+        case .transmitStalled: (.transmitStalled, "no frame of ours has left for a second")
+        case .transmitResumed: (.transmitResumed, "frames leave again")
         case .identifierConflict(let identifier, let isExtended):
-            (.error, "identifier_conflict", "somebody else sends our \(name(identifier, isExtended))")
+            (.identifierConflict, "somebody else sends our \(name(identifier, isExtended))")
         case .framesDropped(let frames):
-            (.warning, "frames_dropped", "\(frames) frames found no room in the kernel's queue")
-        case .loadHigh(let load): (.warning, "bus_load_high", "bus load \(load / 10) %")
-        case .loadNormal(let load): (.notice, "bus_load_normal", "bus load \(load / 10) %")
+            (.framesDropped, "\(frames) frames found no room in the kernel's queue")
+        case .loadHigh(let load): (.busLoadHigh, "bus load \(load / 10) %")
+        case .loadNormal(let load): (.busLoadNormal, "bus load \(load / 10) %")
         }
     }
 

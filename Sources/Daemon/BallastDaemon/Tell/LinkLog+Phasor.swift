@@ -2,12 +2,13 @@ import ControlSocket
 import DeviceCodecs
 import LinuxIO
 import PhasorBus
+import SiteEvents
 
 extension LinkLog {
     mutating func line(_ report: PhasorBusReport, on link: String) -> LogRecord? {
-        let (priority, event, text) = Self.words(report.event)
+        let (event, text) = Self.words(report.event)
         let more = report.count > 1 ? " (\(report.count) times)" : ""
-        let record = Self.record(priority, event, link, text + more)
+        let record = Self.record(event, link, text + more)
         switch report.event {
         case .linkUp: isUp(link)
         case .linkDown(let error): return isNew(error.reason, of: link) ? record : nil
@@ -16,19 +17,19 @@ extension LinkLog {
         return record
     }
 
-    private static func words(_ event: PhasorBusEvent) -> (LogRecord.Priority, String, String) {
+    private static func words(_ event: PhasorBusEvent) -> (EventName, String) {
         switch event {
-        case .linkUp: (.notice, "link_up", "connected")
-        case .linkDown(let error): (.warning, "link_down", "down: \(error.reason)")
+        case .linkUp: (.linkUp, "connected")
+        case .linkDown(let error): (.linkDown, "down: \(error.reason)")
         case .configured(let rate, let units, let isChange):
             (
-                .info, "pmu_configured",
+                .pmuConfigured,
                 "\(isChange ? "its configuration has changed" : "configured"): \(units) PMU, "
                     + (rate > 0 ? "\(rate) frames/s" : "one frame in \(-Int(rate)) s")
             )
-        case .rejected(let fault): (.warning, "frame_rejected", "frame rejected: \(text(fault))")
-        case .outOfOrder: (.warning, "frame_order", "frames that came twice, late or from another time")
-        case .garbage(let bytes): (.warning, "garbage", "\(bytes) bytes that belong to no frame")
+        case .rejected(let fault): (.frameRejected, "frame rejected: \(text(fault))")
+        case .outOfOrder: (.frameOrder, "frames that came twice, late or from another time")
+        case .garbage(let bytes): (.garbage, "\(bytes) bytes that belong to no frame")
         }
     }
 

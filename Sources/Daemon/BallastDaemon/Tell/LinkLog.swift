@@ -3,6 +3,7 @@ import DeviceCodecs
 import LinuxIO
 import ModbusBus
 import Plant
+import SiteEvents
 
 /// Turns the buses' reports into log lines. A link that stays down for the same reason is said once; its
 /// counters show the further attempts.
@@ -48,70 +49,70 @@ struct LinkLog {
 
     private static func record(of report: ModbusReport, on link: String) -> LogRecord {
         let device = report.unit == 0 ? "" : "device \(report.unit): "
-        let (priority, event, text) = words(report.event)
-        return record(priority, event, link, device + text)
+        let (event, text) = words(report.event)
+        return record(event, link, device + text)
     }
 
-    private static func words(_ event: ModbusReport.Event) -> (LogRecord.Priority, String, String) {
+    private static func words(_ event: ModbusReport.Event) -> (EventName, String) {
         switch event {
-        case .linkUp: (.notice, "link_up", "connected")
-        case .linkDown(let error): (.warning, "link_down", "down: \(error)")
+        case .linkUp: (.linkUp, "connected")
+        case .linkDown(let error): (.linkDown, "down: \(error)")
         case .deviceSilent(let error):
-            (.warning, "device_silent", "silent (\(error)); probed seldom from now on")
-        case .deviceBack: (.notice, "device_back", "answers again")
+            (.deviceSilent, "silent (\(error)); probed seldom from now on")
+        case .deviceBack: (.deviceBack, "answers again")
         case .answerRejected(let mismatch):
-            (.warning, "answer_rejected", "an answer that does not fit: \(mismatch)")
+            (.answerRejected, "an answer that does not fit: \(mismatch)")
         case .directionRefused(let code):
             (
-                .error, "direction_refused",
+                .directionRefused,
                 "the port cannot switch an RS-485 driver (\(SystemError("TIOCSRS485", code: code))):"
                     + " use an adapter that does it by itself, without rs485: true"
             )
         case .exception(let code, let address):
-            (.warning, "modbus_exception", "exception \(code) at register \(address)")
+            (.modbusException, "exception \(code) at register \(address)")
         case .scanned(let list):
             (
-                .info, "scanned",
+                .scanned,
                 "SunSpec models \(list.models.map(String.init).joined(separator: ", ")) at \(list.base)"
             )
         case .identified(let manufacturer, let model, let serialNumber):
             (
-                .info, "identified",
+                .identified,
                 "\(manufacturer.string) \(model.string), serial number \(serialNumber.string)"
             )
-        case .notSunSpec: (.error, "not_sunspec", "answers, but has no SunSpec marker at 40000, 0 or 50000")
+        case .notSunSpec: (.notSunspec, "answers, but has no SunSpec marker at 40000, 0 or 50000")
         case .notMeasuring:
-            (.error, "not_measuring", "has no SunSpec model that measures power and frequency")
+            (.notMeasuring, "has no SunSpec model that measures power and frequency")
         case .notControllable:
-            (.error, "not_controllable", "has no usable SunSpec model 704 or 124: it gets no setpoints")
+            (.notControllable, "has no usable SunSpec model 704 or 124: it gets no setpoints")
         case .reversionUnproven(let reversion):
             (
-                .error, "reversion_unproven",
+                .reversionUnproven,
                 "has SunSpec 124 alone, which after silence \(reversion == .absent ? "goes on" : "is disabled")"
                     + ", not at zero power: no setpoints before ballastctl commission reversion has measured it"
             )
-        case .controlTaken: (.notice, "control_taken", "setpoint control enabled")
+        case .controlTaken: (.controlTaken, "setpoint control enabled")
         case .setpointOverridden(let expected, let found):
             (
-                .warning, "setpoint_overridden",
+                .setpointOverridden,
                 "somebody else wrote the setpoint: \(found.value) W found, \(expected.value) W expected"
             )
         case .setpointRefused(let power):
             (
-                .error, "setpoint_refused",
+                .setpointRefused,
                 "\(power.value) W does not fit the device's registers; zero was written"
             )
-        case .coilsOneByOne: (.info, "coils_one_by_one", "does not know function 15: coils go one by one")
+        case .coilsOneByOne: (.coilsOneByOne, "does not know function 15: coils go one by one")
         case .coilsOverridden(let first, let expected, let found):
             (
-                .warning, "coils_overridden",
+                .coilsOverridden,
                 "somebody else switched its coils, or it dropped them: from coil address \(first) on it has"
                     + " \(levels(found, beside: expected)), expected \(levels(expected, beside: found))"
             )
         case .reactiveTaken, .reactiveUnsupported, .reactiveRefused, .reactiveOverridden:
             reactiveWords(event)
         case .capTaken, .capUnsupported, .capRefused, .capOverridden: capWords(event)
-        case .mapChanged: (.warning, "map_changed", "its model chain has changed; scanning anew")
+        case .mapChanged: (.mapChanged, "its model chain has changed; scanning anew")
         }
     }
 
@@ -123,46 +124,44 @@ struct LinkLog {
 
     private static func reactiveWords(
         _ event: ModbusReport.Event
-    ) -> (LogRecord.Priority, String, String) {
+    ) -> (EventName, String) {
         if case .reactiveTaken = event {
-            return (.notice, "reactive_taken", "reactive power is set as configured (SunSpec 704)")
+            return (.reactiveTaken, "reactive power is set as configured (SunSpec 704)")
         }
         if case .reactiveRefused(let code, let address) = event {
             let text = "reactive power: exception \(code) at register \(address); asked again in a minute"
-            return (.error, "reactive_refused", text)
+            return (.reactiveRefused, text)
         }
         if case .reactiveOverridden = event {
-            return (.warning, "reactive_overridden", "somebody else changed the reactive power setting")
+            return (.reactiveOverridden, "somebody else changed the reactive power setting")
         }
         let text = "cannot be told the configured reactive power (SunSpec 704): its own setting holds"
-        return (.error, "reactive_unsupported", text)
+        return (.reactiveUnsupported, text)
     }
 
-    private static func capWords(_ event: ModbusReport.Event) -> (LogRecord.Priority, String, String) {
+    private static func capWords(_ event: ModbusReport.Event) -> (EventName, String) {
         if case .capTaken(let percent) = event {
             return (
-                .notice, "cap_taken",
+                .capTaken,
                 "limits its own output to \(Names.rounded(percent)) % or less (SunSpec 123)"
             )
         }
         if case .capRefused(let code, let address) = event {
             let text =
                 "limit of its output: exception \(code) at register \(address); asked again in a minute"
-            return (.error, "cap_refused", text)
+            return (.capRefused, text)
         }
         if case .capOverridden = event {
-            return (.warning, "cap_overridden", "the limit of its output was widened, or did not stay")
+            return (.capOverridden, "the limit of its output was widened, or did not stay")
         }
         let text = "cannot be told a limit of its output (SunSpec 123): only its setpoint bounds it"
-        return (.error, "cap_unsupported", text)
+        return (.capUnsupported, text)
     }
 
     static func record(
-        _ priority: LogRecord.Priority, _ event: String, _ link: String, _ text: String
+        _ event: EventName, _ link: String, _ text: String, as priority: LogRecord.Priority? = nil
     ) -> LogRecord {
-        LogRecord(
-            priority, "\(link): \(text)",
-            fields: [("BALLAST_EVENT", event), ("BALLAST_LINK", link)])
+        LogRecord(event, "\(link): \(text)", [.link: link], as: priority)
     }
 
 }

@@ -1,0 +1,81 @@
+extension EventTable {
+    /// What people and other programs ask for.
+    static let people: [EventRow] = [
+        EventRow(
+            .riskAccepted, "5d20c7e6a94f4b38b1c6e8f07a3d9214", .warning,
+            "Risk accepted: @BALLAST_CAUSE@",
+            """
+            The configuration holds what Ballast refuses without a person's word, and somebody has given their
+            name to it under accept.
+            """,
+            advice: """
+                Nothing, if that person still answers for it; else mend the configuration and take the word away.
+                """),
+        EventRow(
+            .operator, "5d2aa8ba1d945247974b45917eec23b2", .notice,
+            "A person has asked for a change",
+            """
+            Who, what and why; the change follows as an event of its own.
+            """,
+            advice: """
+                Nothing to do.
+                """),
+        EventRow(
+            .operatorRefused, "82788d1a5bc858d9b2d6149ae7d33f42", .warning,
+            "A person asked for what they may not",
+            """
+            Their groups do not give the role that is needed.
+            """,
+            advice: """
+                'ballastctl' says which group; add the person there if they should.
+                """),
+        EventRow(
+            .commission, "59da3f20d610533fa6e3b206fc16800b", .notice,
+            "A record of latched trips was made",
+            """
+            A service person has put the site into operation.
+            """,
+            advice: """
+                Nothing to do.
+                """, way: .stays(.ofAnotherProgram)),
+        EventRow(
+            .reloaded, "5bb58c49d65c5b27aa54a65a5f28df04", .notice,
+            "The configuration was read anew",
+            """
+            What may change at run time has been taken over.
+            """,
+            advice: """
+                Nothing.
+                """),
+        EventRow(
+            .reloadRefused, "ac135ac600aa54a4b46a3d312c2d47e7", .error,
+            "A new configuration was refused",
+            """
+            It is wrong, or changes what takes a restart. What held before goes on, all of it.
+            """,
+            advice: """
+                ballastd --config FILE --check; systemctl restart ballastd where the change is wanted.
+                """),
+        EventRow(
+            .modbusWrite, "aca2e3d169955148a0f62fc975de052f", .notice,
+            "A person wrote to a Modbus device",
+            """
+            Somebody with the role service wrote registers or coils by ballastctl modbus write; the unit was in
+            maintenance, or ballastd did not run.
+            """,
+            advice: """
+                Nothing, if it was meant.
+                """),
+        EventRow(
+            .proxyRefused, "93b5712949c75d429eedd75795d858a7", .warning,
+            "A Modbus client was refused a write",
+            """
+            The site as a Modbus device (modbus_server) takes writes from its writers only, and only the active
+            power setpoint of SunSpec 704, as a lease.
+            """,
+            advice: """
+                Who writes, and why? The exception: 1 not a writer, 2 not a register to write, 3 a value out of its
+                range.
+                """),
+    ]
+}
