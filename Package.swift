@@ -22,7 +22,7 @@ let storeys: [String: [String]] = [
     ],
     "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML"],
     "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness"],
-    "Network": ["BallastLink", "RemoteLeases"],
+    "Network": ["BallastLink", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
         "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
     ],
@@ -148,6 +148,7 @@ let package = Package(
         edge("SafeOutput", ["Quantities", "LinuxIO", "ModbusBus"]),
         edge("ControlSocket", ["Quantities", "LinuxIO"]),
         edge("SiteEvents", ["LinuxIO"]),
+        pure("SiteRecords", ["JSONText"]),
 
         // composition: wiring; the only places that log
         edge(
@@ -158,7 +159,7 @@ let package = Package(
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
-                "ControlSocket", "SiteEvents", "ConfigText", "SiteFile", "RemoteLeases", "Signatures",
+                "ControlSocket", "SiteEvents", "SiteRecords", "ConfigText", "SiteFile", "RemoteLeases", "Signatures",
             ]),
         edge(
             "BallastLink",
@@ -170,7 +171,7 @@ let package = Package(
         edge(
             "BallastAggregator",
             [
-                "JSONText", "ConfigText", "LinuxIO", "RemoteLeases", "Signatures", "YAMLText",
+                "JSONText", "SiteRecords", "ConfigText", "LinuxIO", "RemoteLeases", "Signatures", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -207,7 +208,7 @@ let package = Package(
                 "SiteFile",
             ]),
 
-        program("ballastd", ["BallastDaemon", "SiteEvents", argumentParser]),
+        program("ballastd", ["BallastDaemon", argumentParser]),
         program(
             "ballastctl",
             [
@@ -264,6 +265,7 @@ let package = Package(
             ],
             exclude: ["can-logs"]),
         tests("JSONTextTests", ["JSONText"]),
+        tests("SiteRecordsTests", ["SiteRecords"]),
         tests("FrequencyRecordTests", ["Quantities", "JSONText", "FrequencyRecord"]),
         tests(
             "SiteConfigTests", ["Quantities", "FrequencyResponse", "SiteConfig", "YAMLText", "ConfigText"]),

@@ -13,6 +13,7 @@ import Testing
         "DeviceCodecs":      ["Quantities", "Plant"],
         "DBC":               [],
         "JSONText":          [],
+        "SiteRecords":       ["JSONText"],
         "GatewayFitness":    [],
         "FrequencyRecord":   ["Quantities", "JSONText"],
         "ConfigText":        [],
@@ -53,10 +54,10 @@ import Testing
     static let composition: [String: Set<String>] = [
         "BallastDaemon": ["FrequencyRecord", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
                           "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "RemoteLeases", "Signatures", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
-                          "ControlSocket", "SiteEvents"],
+                          "ControlSocket", "SiteEvents", "SiteRecords"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOSSL", "Crypto", "Dispatch"],
-        "BallastAggregator": ["JSONText", "ConfigText", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
+        "BallastAggregator": ["JSONText", "SiteRecords", "ConfigText", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "Logging", "NIOCore"],
         "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
@@ -70,7 +71,7 @@ import Testing
 
     // swift-format-ignore
     static let programs: [String: Set<String>] = [
-        "ballastd":           ["BallastDaemon", "SiteEvents", "ArgumentParser"],
+        "ballastd":           ["BallastDaemon", "ArgumentParser"],
         "ballastctl":         ["ControlSocket", "SiteEvents", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
                                "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
                                "ArgumentParser"],

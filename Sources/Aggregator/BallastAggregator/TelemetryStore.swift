@@ -82,7 +82,7 @@ public struct TelemetryStore: Sendable {
                 }
             }
             return SiteState(
-                stream: stream, telemetry: try newest("telemetry", 1).first,
+                stream: stream, telemetry: try Self.telemetry(of: site, stream.epoch, in: database),
                 events: try newest("event", eventLimit))
         }
     }

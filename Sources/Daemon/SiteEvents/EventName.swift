@@ -113,6 +113,9 @@ public enum EventName: String, Sendable, CaseIterable {
     case recordsLost = "records_lost"
     case spool
     case spoolFailed = "spool_failed"
+    case spoolNearlyFull = "spool_nearly_full"
+    case spoolHasRoom = "spool_has_room"
+    case spoolSetBack = "spool_set_back"
     case safeOutput = "safe_output"
     case safeOutputFailed = "safe_output_failed"
     case safeOutputIdle = "safe_output_idle"

@@ -264,5 +264,34 @@ extension EventTable {
             advice: """
                 Nothing now. If it comes again, look at what it waits for.
                 """),
+        EventRow(
+            .spoolNearlyFull, "9c0d7e45b1a84f6f8d02c3b7e6a15f90", .warning,
+            "The spool is nearly full",
+            """
+            What waits for delivery has passed 80 % of spool_max_mb. When it is full telemetry makes room, oldest
+            first; events and energy only after all of it. The aggregator is told which numbers went.
+            """,
+            advice: """
+                See why the link does not deliver: 'systemctl status ballast-link', 'ballastctl spool status'.
+                """),
+        EventRow(
+            .spoolHasRoom, "1e7b90c3a2d64b58b6f1d4e9075c8a32", .notice,
+            "The spool has room again",
+            """
+            What waits for delivery has fallen below 70 % of spool_max_mb.
+            """,
+            advice: """
+                Nothing to do.
+                """),
+        EventRow(
+            .spoolSetBack, "d3a6518f7c2e4e0fa94b1b60c8e7f215", .critical,
+            "The spool is older than what was delivered",
+            """
+            The aggregator has numbers that the spool has never given: its files were set back, by a snapshot, a
+            backup or a disk that has lied. All that is in it begins again under a new epoch and is delivered anew.
+            """,
+            advice: """
+                Find out who restored the state folder. Latched trips and commissioning may be as old as the spool.
+                """),
     ]
 }

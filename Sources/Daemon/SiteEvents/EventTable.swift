@@ -69,11 +69,11 @@ public enum EventTable {
         first
     }
 
-    /// `systemd/ballast.catalog`, as `ballastd --event-catalog` prints it.
+    /// `systemd/ballast.catalog`, as `ballastctl events --catalog` prints it.
     public static var catalog: String {
         var text = """
             # Message catalog of Ballast: what happened, what the controller did, what to check, who may act.
-            # journalctl -x shows these texts. Written by 'ballastd --event-catalog' from Sources/Daemon/SiteEvents;
+            # journalctl -x shows these texts. Written by 'ballastctl events --catalog' from Sources/Daemon/SiteEvents;
             # a test holds it to them, and an id never changes.
 
             """

@@ -86,6 +86,8 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     public var power_kw: Double?
     public var setpoint_kw: Double
     public var soc_percent: Double?
+    /// State of health; absent where the battery does not tell it.
+    public var soh_percent: Double?
     public var cell_voltage_min_v: Double?
     public var cell_voltage_max_v: Double?
     public var cell_temperature_min_c: Double?

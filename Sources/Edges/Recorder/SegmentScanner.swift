@@ -6,6 +6,8 @@ struct SegmentScanner {
     struct Record {
         var number: UInt64
         var payload: [UInt8]
+        /// Of the lane that outlasts telemetry.
+        var isKept: Bool
         /// Where the record begins and where the next one would.
         var start: Int
         var end: Int
@@ -44,7 +46,8 @@ struct SegmentScanner {
     private mutating func record(at position: Int) throws(SystemError) -> Record? {
         var base = position - windowStart
         guard window[base..<base + 4].elementsEqual(SpoolFormat.recordMarker) else { return nil }
-        let length = Int(window.littleEndian32(at: base + 4))
+        let heading = window.littleEndian32(at: base + 4)
+        let length = Int(heading & ~SpoolFormat.keptBit)
         let total = SpoolFormat.recordHeaderSize + length
         guard length <= SpoolFormat.payloadLimit, try fill(at: position, total) else { return nil }
         base = position - windowStart
@@ -54,7 +57,9 @@ struct SegmentScanner {
         let number = window.littleEndian64(at: base + 12)
         guard checksum == window.littleEndian32(at: base + 8), number > lastNumber else { return nil }
         let payload = Array(window[base + SpoolFormat.recordHeaderSize..<base + total])
-        return Record(number: number, payload: payload, start: position, end: position + total)
+        return Record(
+            number: number, payload: payload, isKept: heading & SpoolFormat.keptBit != 0, start: position,
+            end: position + total)
     }
 
     private func nextMarkerStart(after position: Int) -> Int {

@@ -59,6 +59,13 @@ final class SpoolFile {
         }
     }
 
+    /// Which file it is, whatever its name is by now.
+    func identity() throws(SystemError) -> UInt64 {
+        var status = stat()
+        if fstat(descriptor.number, &status) < 0 { throw SystemError.last("fstat") }
+        return UInt64(status.st_ino)
+    }
+
     func truncate(to size: Int) throws(SystemError) {
         if ftruncate(descriptor.number, off_t(size)) < 0 { throw SystemError.last("ftruncate") }
     }

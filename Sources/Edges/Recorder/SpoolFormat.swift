@@ -2,17 +2,20 @@
 ///
 /// A segment is a header of 40 bytes (`BALSPOOL`, version, epoch, first number, CRC-32C of these) and then
 /// records: a header of 20 bytes (marker, payload length, CRC-32C of length, number and payload, number), and
-/// the payload.
+/// the payload. The highest bit of the length says that the record is of the lane that is kept. A segment of
+/// version 2 is one that had to make room: it holds what is kept alone.
 enum SpoolFormat {
     static let segmentMagic: [UInt8] = Array("BALSPOOL".utf8)
     static let version: UInt32 = 1
+    static let thinnedVersion: UInt32 = 2
+    static let keptBit: UInt32 = 1 << 31
     static let segmentHeaderSize = 40
     static let recordHeaderSize = 20
     /// 0xF5 and 0xC1 never stand in UTF-8, so no JSON text looks like the start of a record.
     static let recordMarker: [UInt8] = [0xF5, 0x52, 0xC1, 0x0A]
     static let payloadLimit = 256 * 1_024
 
-    static func segmentHeader(epoch: SpoolEpoch, first: UInt64) -> [UInt8] {
+    static func segmentHeader(epoch: SpoolEpoch, first: UInt64, version: UInt32 = version) -> [UInt8] {
         var bytes = segmentMagic
         bytes.append(littleEndian: version)
         bytes += epoch.bytes
@@ -24,16 +27,21 @@ enum SpoolFormat {
     /// The epoch that a segment's header names; `nil` where the header is damaged.
     static func epoch(ofSegmentHeader bytes: [UInt8]) -> SpoolEpoch? {
         guard bytes.count >= segmentHeaderSize, Array(bytes[0..<8]) == segmentMagic,
-            bytes.littleEndian32(at: 8) == version,
+            [version, thinnedVersion].contains(bytes.littleEndian32(at: 8)),
             CRC32C.checksum(of: Array(bytes[0..<36])) == bytes.littleEndian32(at: 36)
         else { return nil }
         return SpoolEpoch(bytes: Array(bytes[12..<28]))
     }
 
-    static func record(number: UInt64, payload: [UInt8]) -> [UInt8] {
+    /// Whether a sound header is one of a segment that holds what is kept alone.
+    static func isThinned(segmentHeader bytes: [UInt8]) -> Bool {
+        epoch(ofSegmentHeader: bytes) != nil && bytes.littleEndian32(at: 8) == thinnedVersion
+    }
+
+    static func record(number: UInt64, payload: [UInt8], isKept: Bool = false) -> [UInt8] {
         var bytes = recordMarker
         bytes.reserveCapacity(recordHeaderSize + payload.count)
-        bytes.append(littleEndian: UInt32(truncatingIfNeeded: payload.count))
+        bytes.append(littleEndian: UInt32(truncatingIfNeeded: payload.count) | (isKept ? keptBit : 0))
         bytes.append(littleEndian: UInt32(0))
         bytes.append(littleEndian: number)
         bytes += payload

@@ -28,6 +28,8 @@ public struct SpoolBatch: Sendable, Equatable {
 public final class SpoolReader {
     private struct Place {
         var segment: SegmentName
+        /// A segment that had to make room is another file of the same name.
+        var file: UInt64
         var offset: Int
         /// The number before the record at `offset`.
         var before: UInt64
@@ -49,6 +51,31 @@ public final class SpoolReader {
     public func durableThrough() -> UInt64 {
         knownDurable = SyncedMark.read(in: directory, epoch: epoch) ?? knownDurable
         return knownDurable
+    }
+
+    /// What stands on disk, for people.
+    public struct State: Sendable, Equatable {
+        /// The first number that may still be there, and the last that can be read.
+        public var first: UInt64
+        public var last: UInt64
+        public var delivered: UInt64
+        public var bytes: Int
+        public var segments: Int
+        /// Segments that had to make room and hold what is kept alone.
+        public var thinned: Int
+    }
+
+    /// A folder that cannot be read shows as an empty one.
+    public func state() -> State {
+        let names = (try? directory.segments()) ?? []
+        let headers = names.compactMap {
+            directory.contents(of: directory.path(of: $0), limit: SpoolFormat.segmentHeaderSize)
+        }
+        return State(
+            first: names.first?.first ?? durableThrough() + 1, last: durableThrough(),
+            delivered: DeliveryMark.read(in: directory, epoch: epoch),
+            bytes: names.reduce(0) { $0 + directory.size(of: $1) }, segments: names.count,
+            thinned: headers.filter { SpoolFormat.isThinned(segmentHeader: $0) }.count)
     }
 
     /// Whether the directory still holds the stream that this reader was opened on.
@@ -93,7 +120,8 @@ public final class SpoolReader {
             throw error
         }
         var scanner = SegmentScanner(file)
-        if let place, place.segment == name, place.before <= batch.through {
+        let identity = try file.identity()
+        if let place, place.segment == name, place.file == identity, place.before <= batch.through {
             scanner = SegmentScanner(file, at: place.offset, after: place.before)
         }
         while batch.through < limit, let record = try scanner.next() {
@@ -103,7 +131,7 @@ public final class SpoolReader {
             if record.number > batch.through + 1 { batch.addGap(to: record.number - 1) }
             room -= record.payload.count
             batch.add(SpoolRecord(number: record.number, payload: record.payload))
-            place = Place(segment: name, offset: record.end, before: record.number)
+            place = Place(segment: name, file: identity, offset: record.end, before: record.number)
         }
         return false
     }

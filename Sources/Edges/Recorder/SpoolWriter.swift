@@ -33,10 +33,25 @@ public enum SpoolReport: Sendable, Equatable {
     case damaged(from: UInt64, to: UInt64)
     /// These numbers were not delivered and had to go, so that the store stays within its bound.
     case droppedUndelivered(from: UInt64, to: UInt64)
+    /// Of these numbers all but what is kept had to go, undelivered.
+    case thinned(from: UInt64, to: UInt64, dropped: UInt64)
+    /// These numbers were given to records that found no room or no disk: nothing is written under them.
+    case neverWritten(from: UInt64, to: UInt64)
+    /// The link says that the aggregator has more than was ever written here, so these files are older than
+    /// what was delivered: all that is here begins again under a new epoch.
+    case setBack(delivered: UInt64, last: UInt64)
     /// A segment could not be made durable and is abandoned; what it held unsynced goes into a new one.
     case segmentAbandoned(SystemError)
     /// The name of the stream was unreadable; the epoch comes from a segment, or is new.
     case streamRestored(SpoolEpoch)
+}
+
+/// Which records outlast which.
+public enum SpoolLane: Sendable, Equatable {
+    /// The first to make room.
+    case telemetry
+    /// Makes room only where nothing else is left: trips, events, energy.
+    case kept
 }
 
 /// The writing end of the spool: an append-only log of numbered records in a directory of its own.
@@ -48,7 +63,7 @@ public final class SpoolWriter {
     private static let unsyncedLimit = 256 * 1_024
     private static let reportLimit = 64
 
-    public let epoch: SpoolEpoch
+    public private(set) var epoch: SpoolEpoch
     /// The number that the next record gets.
     public private(set) var nextNumber: UInt64 = 1
     /// The last number that is known to be on the disk.
@@ -105,11 +120,13 @@ public final class SpoolWriter {
     ///
     /// - Returns: its number. A record is durable, and is seen by the reader, after the next `sync()`.
     /// - Throws: with no number taken; the next call tries again.
-    public func append(_ payload: [UInt8]) throws(SpoolError) -> UInt64 {
+    public func append(
+        _ payload: [UInt8], lane: SpoolLane = .telemetry
+    ) throws(SpoolError) -> UInt64 {
         guard payload.count <= SpoolFormat.payloadLimit else {
             throw .tooLarge(size: payload.count, limit: SpoolFormat.payloadLimit)
         }
-        let record = SpoolFormat.record(number: nextNumber, payload: payload)
+        let record = SpoolFormat.record(number: nextNumber, payload: payload, isKept: lane == .kept)
         let isFull = segmentEnd + record.count > options.segmentBytes
         if unsynced.count + record.count > Self.unsyncedLimit || isFull { try sync() }
         do throws(SystemError) {
@@ -122,6 +139,53 @@ public final class SpoolWriter {
         unsynced += record
         defer { nextNumber += 1 }
         return nextNumber
+    }
+
+    /// Gives numbers to records that could not be written, so that the reader sees a gap where they would be.
+    ///
+    /// Where the disk does not even take the mark the gap is seen with the next record; only if the process is
+    /// killed before that does nobody know of it.
+    public func skip(_ count: UInt64) {
+        guard count > 0 else { return }
+        // A disk that says no now keeps what is not synced in memory; numbers go on behind it.
+        try? sync()
+        report(.neverWritten(from: nextNumber, to: nextNumber + count - 1))
+        nextNumber += count
+        droppedUndelivered += count
+        if unsynced.isEmpty { try? publish(nextNumber - 1) }
+    }
+
+    /// Bytes that wait for delivery, and how many there may be.
+    public var occupancy: (undelivered: Int, limit: Int) {
+        let delivered = DeliveryMark.read(in: directory, epoch: epoch)
+        // A folder that cannot be read is told of by whoever writes to it.
+        let names = (try? directory.segments()) ?? []
+        var undelivered = 0
+        for (index, name) in names.enumerated() {
+            let last = index + 1 < names.count ? names[index + 1].first - 1 : nextNumber - 1
+            if last > delivered { undelivered += directory.size(of: name) }
+        }
+        return (undelivered, options.totalBytes)
+    }
+
+    /// Looks whether the link knows of deliveries that these files know nothing of; if so they were set back,
+    /// and all of them begins again under a new epoch, from which nothing is delivered yet.
+    ///
+    /// - Returns: whether it did.
+    public func renewIfSetBack() throws(SpoolError) -> Bool {
+        let delivered = DeliveryMark.read(in: directory, epoch: epoch)
+        guard delivered >= nextNumber, delivered <= Self.largestNumber else { return false }
+        try sync()
+        let renewed = SpoolEpoch.random()
+        do throws(SystemError) {
+            try StreamFile.write(renewed, in: directory)
+            report(.setBack(delivered: delivered, last: nextNumber - 1))
+            epoch = renewed
+            // The next record opens a segment that names the new epoch.
+            segment = nil
+            try publish(nextNumber - 1)
+        } catch { throw .system(error) }
+        return true
     }
 
     /// Makes all records durable and shows them to the reader.
@@ -190,20 +254,79 @@ public final class SpoolWriter {
         segment = file
     }
 
-    /// Removes the oldest segments until one more fits, and says which undelivered numbers went with them.
+    /// Makes room for one more segment: what is delivered goes first, then telemetry, oldest first, and what
+    /// is kept only where nothing else is left. Says which undelivered numbers went.
     private func makeRoom(_ names: [SegmentName]) throws(SystemError) {
         var total = names.reduce(0) { $0 + directory.size(of: $1) }
         let delivered = DeliveryMark.read(in: directory, epoch: epoch)
-        for (index, name) in names.enumerated() where total + options.segmentBytes > options.totalBytes {
-            let last = (index + 1 < names.count ? names[index + 1].first : syncedThrough + 1) - 1
+        func last(_ index: Int) -> UInt64 {
+            (index + 1 < names.count ? names[index + 1].first : syncedThrough + 1) - 1
+        }
+        func isFull() -> Bool { total + options.segmentBytes > options.totalBytes }
+        var thinned: [Int] = []
+        for (index, name) in names.enumerated() where isFull() {
             total -= directory.size(of: name)
-            if unlink(directory.path(of: name)) < 0, errno != ENOENT { throw SystemError.last("unlink") }
-            if last > delivered, last >= name.first {
-                let from = max(delivered + 1, name.first)
-                report(.droppedUndelivered(from: from, to: last))
-                droppedUndelivered += last - from + 1
+            if last(index) <= delivered {
+                try remove(name)
+            } else if let kept = try thin(name, to: last(index), delivered) {
+                total += kept
+                thinned.append(index)
             }
         }
+        for index in thinned where isFull() {
+            total -= directory.size(of: names[index])
+            let numbers = try keptNumbers(of: names[index]).filter { $0 > delivered }
+            try remove(names[index])
+            guard let from = numbers.first, let to = numbers.last else { continue }
+            report(.droppedUndelivered(from: from, to: to))
+            droppedUndelivered += UInt64(numbers.count)
+        }
+    }
+
+    private func remove(_ name: SegmentName) throws(SystemError) {
+        if unlink(directory.path(of: name)) < 0, errno != ENOENT { throw SystemError.last("unlink") }
+    }
+
+    private func keptNumbers(of name: SegmentName) throws(SystemError) -> [UInt64] {
+        var scanner = SegmentScanner(try SpoolFile(path: directory.path(of: name), flags: O_RDONLY))
+        var numbers: [UInt64] = []
+        while let record = try scanner.next() { if record.isKept { numbers.append(record.number) } }
+        return numbers
+    }
+
+    /// Takes from a segment all but what is kept; one that holds nothing of that goes.
+    ///
+    /// - Returns: its size now; `nil` where it is gone.
+    private func thin(
+        _ name: SegmentName, to last: UInt64, _ delivered: UInt64
+    ) throws(SystemError) -> Int? {
+        let file = try SpoolFile(path: directory.path(of: name), flags: O_RDONLY)
+        let header = try file.read(at: 0, count: SpoolFormat.segmentHeaderSize)
+        if SpoolFormat.isThinned(segmentHeader: header) { return try file.size() }
+        var content = SpoolFormat.segmentHeader(
+            epoch: epoch, first: name.first, version: SpoolFormat.thinnedVersion)
+        let from = max(delivered + 1, name.first)
+        var kept: UInt64 = 0
+        var scanner = SegmentScanner(file)
+        while let record = try scanner.next() {
+            guard record.isKept else { continue }
+            content += SpoolFormat.record(number: record.number, payload: record.payload, isKept: true)
+            if record.number >= from { kept += 1 }
+        }
+        let dropped = last + 1 > from + kept ? last + 1 - from - kept : 0
+        droppedUndelivered += dropped
+        if content.count == SpoolFormat.segmentHeaderSize {
+            try remove(name)
+            report(.droppedUndelivered(from: from, to: last))
+            return nil
+        }
+        let beside = directory.path(of: name) + ".new"
+        let replacement = try SpoolFile(path: beside, flags: O_RDWR | O_CREAT | O_TRUNC)
+        try replacement.write(content, at: 0)
+        try replacement.sync()
+        if rename(beside, directory.path(of: name)) < 0 { throw SystemError.last("rename") }
+        report(.thinned(from: from, to: last, dropped: dropped))
+        return content.count
     }
 
     /// Far beyond what a spool writes in its life; a mark above it is not believed.

@@ -1,6 +1,5 @@
 import ArgumentParser
 import BallastDaemon
-import SiteEvents
 
 @main
 struct Ballastd: ParsableCommand {
@@ -35,9 +34,6 @@ struct Ballastd: ParsableCommand {
     @Flag(help: "Print every key that the configuration may hold, with what is allowed, and exit.")
     var reference = false
 
-    @Flag(help: "Print the journal's message catalog (systemd/ballast.catalog), and exit.")
-    var eventCatalog = false
-
     func validate() throws {
         if !check && (json || html != nil) {
             throw ValidationError("--json and --html stand only with --check")
@@ -46,7 +42,6 @@ struct Ballastd: ParsableCommand {
 
     func run() throws {
         if safeOutput { throw ExitCode(SafeOutputRun(configuration: config).run().rawValue) }
-        if eventCatalog { return print(EventTable.catalog, terminator: "") }
         if reference { return print(CheckedSite.reference, terminator: "") }
         do throws(Daemon.StartFailure) {
             let site = try CheckedSite(path: config)

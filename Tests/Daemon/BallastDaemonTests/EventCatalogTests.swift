@@ -36,7 +36,7 @@ import Testing
         let file = try Self.text("systemd/ballast.catalog")
         #expect(
             file == EventTable.catalog,
-            "write it anew: ballastd --event-catalog > systemd/ballast.catalog")
+            "write it anew: ballastctl events --catalog > systemd/ballast.catalog")
     }
 
     @Test func `the guide explains every field, and no other`() throws {

@@ -276,4 +276,6 @@ public struct PathConfig: Sendable, Equatable {
     /// Latched trips and the spool live here.
     public var stateDirectory: String
     public var controlSocket: String
+    /// How large the spool may grow, in MB (10⁶ bytes).
+    public var spoolMegabytes: Int
 }

@@ -241,6 +241,9 @@ enum SiteKeys {
     enum Paths {
         static let stateDirectory = ConfigKey.path(
             "state_directory", .fixed("/var/lib/ballast"), "latched trips and the spool")
+        static let spoolMax = ConfigKey<Int>.whole(
+            "spool_max_mb", 16...65_536, "MB", .fixed(256), "what waits for delivery; events outlast telemetry"
+        ) { $0 }
         // The kernel's limit for the address of a Unix socket is 108 bytes with its end.
         static let controlSocket = ConfigKey.path(
             "control_socket", limit: 107, .fixed("/run/ballast/control.sock"), "where ballastctl asks")

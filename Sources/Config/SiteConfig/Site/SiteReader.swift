@@ -267,7 +267,8 @@ struct SiteReader {
     private static func paths(_ reader: ConfigReader) -> PathConfig? {
         let directory = reader.value(SiteKeys.Paths.stateDirectory)
         let socket = reader.value(SiteKeys.Paths.controlSocket)
-        guard let directory, let socket else { return nil }
-        return PathConfig(stateDirectory: directory, controlSocket: socket)
+        let spool = reader.value(SiteKeys.Paths.spoolMax)
+        guard let directory, let socket, let spool else { return nil }
+        return PathConfig(stateDirectory: directory, controlSocket: socket, spoolMegabytes: spool)
     }
 }

@@ -69,7 +69,7 @@ extension SiteConfig {
             ("interlocks.", [InterlockKeys.chemistry, InterlockKeys.table]),
             ("interlocks.rows[].", InterlockKeys.reference),
             ("accept.RISK.", Keys.Accept.reference),
-            ("paths.", [Keys.Paths.stateDirectory, Keys.Paths.controlSocket]),
+            ("paths.", [Keys.Paths.stateDirectory, Keys.Paths.controlSocket, Keys.Paths.spoolMax]),
         ] + seedSections
     }
 

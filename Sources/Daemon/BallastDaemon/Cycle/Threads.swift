@@ -18,7 +18,8 @@ enum Threads {
     ) throws(Daemon.StartFailure) -> Bool {
         let config = site.config
         let recorder = RecorderThread(
-            directory: config.paths.stateDirectory, journal: journal, beat: onlookers.recorder,
+            directory: config.paths.stateDirectory, spoolMegabytes: config.paths.spoolMegabytes,
+            journal: journal, beat: onlookers.recorder,
             outbox: outbox)
         let files = FileThread(onlookers.files)
         let leases = LeaseDesk(config, journal: journal, beat: onlookers.leases)

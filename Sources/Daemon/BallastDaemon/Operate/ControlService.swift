@@ -30,7 +30,7 @@ final class ControlService: Sendable {
     let units: [String]
     private let timing: TimingSource
     private let access: ControlAccess
-    private let journal: Journal
+    let journal: Journal
     private let modbus: ModbusDesk
     let leases: LeaseDesk?
     private let stop = StopFlag()
@@ -227,31 +227,6 @@ final class ControlService: Sendable {
             .modbusWrite, "modbus write (\(asker.name)): \(answer.done ?? answer.error ?? "")", request, asker
         )
         return answer
-    }
-
-    /// Every change has a reason and a person, and is on record before it happens.
-    private func log(_ request: ControlRequest, _ asker: Asker) {
-        let reason = request.reason ?? ""
-        say(.operator, "operator (\(asker.name)) asks: \(request.summary): \(reason)", request, asker)
-    }
-
-    private func refused(_ request: ControlRequest, _ asker: Asker, _ refusal: String) -> ControlAnswer {
-        say(.operatorRefused, "refused: \(refusal)", request, asker)
-        return ControlAnswer(error: refusal)
-    }
-
-    /// Who asked, as what, why, for what and from where.
-    private func say(_ event: EventName, _ text: String, _ request: ControlRequest, _ asker: Asker) {
-        var line = LogRecord(
-            event, text,
-            [
-                .userID: asker.userID.map { "\($0)" } ?? "unknown",
-                .role: asker.role.map { "\($0)" } ?? "none", .asked: request.summary,
-                .via: "control_socket",
-            ])
-        line.add(.reason, request.reason)
-        line.add(.unit, request.unit)
-        journal.write(line)
     }
 
     /// Done once the cycle has taken it; what it has not taken in time lapses, and that is the answer.

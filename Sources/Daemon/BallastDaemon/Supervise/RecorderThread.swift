@@ -20,6 +20,7 @@ final class RecorderThread: Sendable {
     private static let longestInbox = 4_096
     private let inbox = Mutex(Inbox())
     private let areFilesLost = Atomic<Bool>(false)
+    private let areRecordsLost = Atomic<Bool>(false)
     private let stop = StopFlag()
     private let directory: String
     private let journal: Journal
@@ -28,7 +29,12 @@ final class RecorderThread: Sendable {
     /// What happened, which no telemetry keeps from its place.
     private let outbox: EventOutbox
 
-    init(directory: String, journal: Journal, beat: Beat, outbox: EventOutbox) {
+    /// How often something has not reached the spool: what comes next must not build on what came before.
+    let losses = Atomic<UInt64>(0)
+    private let spoolMegabytes: Int
+
+    init(directory: String, spoolMegabytes: Int, journal: Journal, beat: Beat, outbox: EventOutbox) {
+        self.spoolMegabytes = spoolMegabytes
         self.outbox = outbox
         self.beat = beat
         self.directory = directory
@@ -58,7 +64,9 @@ final class RecorderThread: Sendable {
     func end() { stop.raise() }
 
     func run() {
-        let spool = openSpool("spool", SpoolOptions(), "telemetry is")
+        let spool = openSpool("spool", SpoolOptions(totalBytes: spoolMegabytes * 1_000_000), "telemetry is")
+        var unwritten: [[UInt8]] = []
+        var watch = SpoolWatch()
         // At rest about three weeks.
         let performance = openSpool(
             "performance", SpoolOptions(totalBytes: 128 << 20), "the performance record is")
@@ -74,13 +82,14 @@ final class RecorderThread: Sendable {
             }
             for (name, bytes) in work.files { unsavedFiles[name] = write(name, bytes) ? nil : bytes }
             let events = outbox.take()
-            sayRefused(work.refused + events.refused)
-            append(events.records + work.records, to: spool)
+            unwritten = append(unwritten + events.records, work.records, to: spool)
+            lose(work.refused + events.refused, of: spool)
             append(work.performance, to: performance)
             let now = MonotonicTime.now()
             if isLast || now - lastSync >= .seconds(1) {
                 unsavedFiles = unsavedFiles.filter { !write($0.key, $0.value) }
                 sync(spool)
+                if let spool { watch.look(spool, journal, at: now) }
                 sync(performance, isDelivered: false)
                 lastSync = now
             }
@@ -97,7 +106,7 @@ final class RecorderThread: Sendable {
         // Neither a thread nor a spool to be had: the journal has these lines.
         let thread = try? SystemThread(name: "recorder") {
             guard let spool = try? SpoolWriter(directory: directory + "/spool") else { return }
-            for event in events { _ = try? spool.append(event) }
+            for event in events { _ = try? spool.append(event, lane: .kept) }
             try? spool.sync()
         }
         _ = thread?.join(until: .now() + .seconds(1))
@@ -130,24 +139,54 @@ final class RecorderThread: Sendable {
         return true
     }
 
-    private func sayRefused(_ count: UInt64) {
+    /// What found no room takes numbers, so that the reader sees the hole.
+    private func lose(_ count: UInt64, of spool: SpoolWriter?) {
         guard count > 0 else { return }
+        losses.wrappingAdd(count, ordering: .relaxed)
+        spool?.skip(count)
         journal.write(
             LogRecord(
-                .recordsLost, "\(count) records found no room: the disk is too slow", [.value: "\(count)"]))
+                .recordsLost, "\(count) records found no room: the disk is too slow or full",
+                [.value: "\(count)"]))
+    }
+
+    /// Events that the disk does not take wait for it; telemetry is lost, and its numbers say so.
+    ///
+    /// - Returns: the events that wait.
+    private func append(
+        _ events: [[UInt8]], _ telemetry: [[UInt8]], to spool: SpoolWriter?
+    ) -> [[UInt8]] {
+        guard let spool else { return [] }
+        var waiting: [[UInt8]] = []
+        for event in events where !waiting.isEmpty || !append(event, .kept, to: spool) {
+            waiting.append(event)
+        }
+        var lost: UInt64 = 0
+        for record in telemetry where !waiting.isEmpty || !append(record, .telemetry, to: spool) { lost += 1 }
+        if waiting.count > EventOutbox.capacity {
+            lost += UInt64(waiting.count - EventOutbox.capacity)
+            waiting.removeFirst(waiting.count - EventOutbox.capacity)
+        }
+        lose(lost, of: spool)
+        return waiting
+    }
+
+    private func append(_ record: [UInt8], _ lane: SpoolLane, to spool: SpoolWriter) -> Bool {
+        do throws(SpoolError) {
+            _ = try spool.append(record, lane: lane)
+            areRecordsLost.store(false, ordering: .relaxed)
+            return true
+        } catch {
+            if !areRecordsLost.exchange(true, ordering: .relaxed) {
+                journal.write(LogRecord(.spoolFailed, "record not kept: \(error)"))
+            }
+            return false
+        }
     }
 
     private func append(_ records: [[UInt8]], to spool: SpoolWriter?) {
         guard let spool else { return }
-        for record in records {
-            do throws(SpoolError) {
-                _ = try spool.append(record)
-            } catch {
-                journal.write(
-                    LogRecord(.spoolFailed, "record not kept: \(error)"))
-                return
-            }
-        }
+        for record in records where !append(record, .telemetry, to: spool) { return }
     }
 
     private func sync(_ spool: SpoolWriter?, isDelivered: Bool = true) {
@@ -160,7 +199,40 @@ final class RecorderThread: Sendable {
         for report in spool.takeReports() {
             // Nobody delivers the performance record: that its oldest part makes room is no loss.
             if case .droppedUndelivered = report, !isDelivered { continue }
+            if case .setBack = report { continue }
+            if case .neverWritten = report { continue }
             journal.write(LogRecord(.spool, "spool: \(report)"))
         }
+    }
+}
+
+/// Looks how full the spool is, and whether its files are older than what was delivered from them.
+private struct SpoolWatch {
+    private static let interval = Duration.seconds(10)
+    /// Whoever says at each look that the spool was set back gets all of it once an hour, not each time.
+    private static let renewal = Duration.seconds(3_600)
+
+    private var due = MonotonicTime(nanoseconds: 0)
+    private var renewalDue = MonotonicTime(nanoseconds: 0)
+    private var isNearlyFull = false
+
+    mutating func look(_ spool: SpoolWriter, _ journal: Journal, at now: MonotonicTime) {
+        guard now >= due else { return }
+        due = now + Self.interval
+        let (undelivered, limit) = spool.occupancy
+        if undelivered * 5 >= limit * 4, !isNearlyFull {
+            isNearlyFull = true
+            let text = "the spool is \(undelivered * 100 / limit) % full: the oldest telemetry will make room"
+            journal.write(LogRecord(.spoolNearlyFull, text, [.value: "\(undelivered * 100 / limit)"]))
+        } else if undelivered * 10 < limit * 7, isNearlyFull {
+            isNearlyFull = false
+            journal.write(LogRecord(.spoolHasRoom, "the spool has room again"))
+        }
+        guard now >= renewalDue else { return }
+        // A disk that says no is told of by the sync that follows.
+        guard (try? spool.renewIfSetBack()) == true else { return }
+        renewalDue = now + Self.renewal
+        let text = "the spool is older than what was delivered: all of it goes again, as epoch \(spool.epoch)"
+        journal.write(LogRecord(.spoolSetBack, text))
     }
 }

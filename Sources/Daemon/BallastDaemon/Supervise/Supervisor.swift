@@ -10,6 +10,7 @@ import Recorder
 import SafeOutput
 import SiteConfig
 import SiteEvents
+import SiteRecords
 import Synchronization
 
 /// The main thread's work: it looks on. It tells what happened, publishes the status and ends the process in
@@ -36,6 +37,8 @@ struct Supervisor: ~Copyable {
     private var clocks = ClockWatch()
     private var stall: StallWatch
     private var performance: PerformanceSampler
+    private var columns: ColumnEncoder
+    private var lossesBefore: UInt64 = 0
     private var wires: WireBook
     let reversionDesk: ReversionDesk
     var reversion: ReversionWork
@@ -63,6 +66,7 @@ struct Supervisor: ~Copyable {
         wires = WireBook(site.config, former: WireBook.saved(in: directory))
         recorder.persist(WirePlan.name, wires.plan.bytes)
         timing = TimingWatch(site.config.control.timing, at: .now())
+        columns = ColumnEncoder(site: site.config.siteID, mode: site.config.mode.rawValue)
         performance = PerformanceSampler(settings: site.siteSettings, units: site.unitSettings)
         status = StatusBuilder(
             config: site.config, settings: site.unitSettings, meterBudget: site.meterBudget,
@@ -109,6 +113,7 @@ struct Supervisor: ~Copyable {
         let limit = MonotonicTime.now() + LatchWatch.limit + LatchWatch.limit
         while told.isWaiting, MonotonicTime.now() < limit, !isSecond(signals) { turn() }
         if let record = performance.end() { recorder.recordPerformance(record) }
+        if let record = columns.flush(at: limit.nanoseconds / 1_000_000) { recorder.record(record) }
     }
 
     /// Whether all that was latched is on disk, now that nobody latches any more.
@@ -325,9 +330,19 @@ struct Supervisor: ~Copyable {
         control.update(status, trips: told.latched(LatchImage(snapshots.latest.pointee.decision)))
         guard now >= telemetryDue else { return }
         telemetryDue = now + .seconds(1)
-        if let bytes = JSONLine.encode(TelemetryRecord(status: status)) { recorder.record(bytes.dropLast()) }
+        tellColumns(status, at: now, wallMilliseconds: WallClock.nowMilliseconds() - age)
         ServiceManager.status(
             Self.line(status) + (still.isEmpty ? "" : "; standing still: \(still.joined(separator: ", "))"))
+    }
+
+    private mutating func tellColumns(_ status: SiteStatus, at now: MonotonicTime, wallMilliseconds: Int64) {
+        let losses = recorder.losses.load(ordering: .relaxed)
+        if losses != lossesBefore { columns.restart() }
+        lossesBefore = losses
+        let records = columns.look(
+            SiteValues(status), monotonicMilliseconds: now.nanoseconds / 1_000_000,
+            wallMilliseconds: wallMilliseconds)
+        for record in records { recorder.record(record) }
     }
 
     /// One line for `systemctl status`: what is done, and what is missing.

@@ -95,6 +95,7 @@ struct StatusBuilder {
                     $0 > .zero ? "battery_closed" : "battery_open"
                 }, holds: decision.hold.isEmpty ? nil : Names.list(decision.hold))
         status.missing = missing.isEmpty ? nil : missing
+        status.soh_percent = battery.stateOfHealth.fresh(at: now, within: limit).map { rounded($0.percent) }
         return status
     }
 
@@ -128,19 +129,5 @@ extension DigitalInputImage {
         case .mainContactor: isMainContactorClosed
         case .prechargeContactor: isPrechargeContactorClosed
         }
-    }
-}
-
-/// The site's status with the word that tells it from an event, as the spool keeps it.
-struct TelemetryRecord: Encodable {
-    var kind = "telemetry"
-    var status: SiteStatus
-
-    private enum Key: String, CodingKey { case kind }
-
-    func encode(to encoder: any Encoder) throws {
-        try status.encode(to: encoder)
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(kind, forKey: .kind)
     }
 }
