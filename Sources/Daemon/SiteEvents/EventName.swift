@@ -132,6 +132,8 @@ public enum EventName: String, Sendable, CaseIterable {
     case threadBack = "thread_back"
     // what people and other programs ask for
     case riskAccepted = "risk_accepted"
+    case remoteLease = "remote_lease"
+    case remoteLeaseRefused = "remote_lease_refused"
     case `operator`
     case operatorRefused = "operator_refused"
     case commission

@@ -77,5 +77,27 @@ extension EventTable {
                 Who writes, and why? The exception: 1 not a writer, 2 not a register to write, 3 a value out of its
                 range.
                 """),
+        EventRow(
+            .remoteLease, "79b4842e7834464e9e20a09f986f6bb1", .notice,
+            "Signed lease of @BALLAST_SOURCE@ granted",
+            """
+            Somebody outside the site has asked for a power with a valid signature, and it holds for the time that
+            the message says.
+            """,
+            advice: """
+                'ballastctl why' says who asks now. A setpoint of the operator ranks above it.
+                """),
+        EventRow(
+            .remoteLeaseRefused, "0911606c87b64f54a016977cc8caf394", .warning,
+            "Signed lease of @BALLAST_SOURCE@ refused",
+            """
+            A power asked for from outside was not granted; BALLAST_CAUSE says why: malformed, other_site,
+            no_such_target, unknown_key, replayed, sequence_lost, clock_not_synchronised, not_yet, expired,
+            too_long, too_often, bad_signature, not_saved, not_allowed or no_answer.
+            """,
+            advice: """
+                replayed, other_site and bad_signature again and again mean that somebody plays with old leases or a
+                wrong key.
+                """),
     ]
 }

@@ -108,6 +108,12 @@ extension ControlService {
 }
 
 extension Controller.Command {
+    /// Whose power it is about.
+    var source: BasePointSource? {
+        if case .setBasePoint(let source, _, _) = self { return source }
+        return nil
+    }
+
     /// Whether it asks for power from outside the site.
     var isRemotePower: Bool {
         switch self {

@@ -4,6 +4,7 @@ import LinuxIO
 import PowerDispatch
 import Quantities
 import RemoteLeases
+import SiteEvents
 import Signatures
 import SiteConfig
 import Synchronization
@@ -123,10 +124,10 @@ final class LeaseDesk: Sendable {
             return refuse(.noAnswer, lease, question.asker, answer.error)
         }
         journal.write(
-            LogRecord(
-                .notice,
+            told(
+                .remoteLease,
                 "lease \(lease.sequence) of \(lease.key) granted (dispatch \(lease.dispatch)): \(done)",
-                fields: fields("remote_lease", lease, question.asker)))
+                lease, question.asker))
         return answer
     }
 
@@ -137,17 +138,20 @@ final class LeaseDesk: Sendable {
     ) -> ControlAnswer {
         let what = lease.map { "lease \($0.sequence) of \($0.key) (dispatch \($0.dispatch))" } ?? "a lease"
         let text = "\(what) refused: \(refusal.rawValue)" + (detail.map { ": \($0)" } ?? "")
-        journal.write(
-            LogRecord(
-                .warning, text,
-                fields: fields("remote_lease_refused", lease, asker) + [("BALLAST_CAUSE", refusal.rawValue)]))
+        var line = told(.remoteLeaseRefused, text, lease, asker)
+        line.add(.cause, refusal.rawValue)
+        journal.write(line)
         return ControlAnswer(error: text)
     }
 
-    private func fields(_ event: String, _ lease: RemoteLease?, _ asker: Asker) -> [(String, String)] {
-        [
-            ("BALLAST_EVENT", event), ("BALLAST_USER_ID", asker.userID.map { "\($0)" } ?? "unknown"),
-            ("BALLAST_SOURCE", lease?.key ?? "unknown"), ("BALLAST_VALUE", lease?.dispatch ?? ""),
-        ]
+    private func told(_ event: EventName, _ text: String, _ lease: RemoteLease?, _ asker: Asker) -> LogRecord
+    {
+        LogRecord(
+            event, text,
+            [
+                .source: lease?.key ?? "unknown", .value: lease?.dispatch ?? "",
+                .userID: asker.userID.map { "\($0)" } ?? "unknown",
+                .role: asker.role.map { "\($0)" } ?? "none", .via: "signed_lease",
+            ])
     }
 }
