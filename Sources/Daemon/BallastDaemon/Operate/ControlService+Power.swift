@@ -1,6 +1,7 @@
 import Control
 import ControlSocket
 import LinuxIO
+import PowerDispatch
 import Quantities
 
 /// What an operator asks of the site's or a unit's power, and the locks that people set and end.

@@ -9,6 +9,8 @@ import Synchronization
 final class RecorderThread: Sendable {
     private struct Inbox: Sendable {
         var records: [[UInt8]] = []
+        /// Those that outlast the others: energy.
+        var kept: [[UInt8]] = []
         /// For the performance record: a spool of its own, which nobody delivers.
         var performance: [[UInt8]] = []
         /// Small files of the state folder, by name.
@@ -42,7 +44,12 @@ final class RecorderThread: Sendable {
     }
 
     /// Queues a record; one that finds no room is counted and said.
-    func record(_ bytes: [UInt8]) { queue(bytes, \.records) }
+    func record(_ bytes: [UInt8], lane: SpoolLane = .telemetry) {
+        switch lane {
+        case .telemetry: queue(bytes, \.records)
+        case .kept: queue(bytes, \.kept)
+        }
+    }
 
     /// Queues a record of the performance spool.
     func recordPerformance(_ bytes: [UInt8]) { queue(bytes, \.performance) }
@@ -82,7 +89,7 @@ final class RecorderThread: Sendable {
             }
             for (name, bytes) in work.files { unsavedFiles[name] = write(name, bytes) ? nil : bytes }
             let events = outbox.take()
-            unwritten = append(unwritten + events.records, work.records, to: spool)
+            unwritten = append(unwritten + events.records + work.kept, work.records, to: spool)
             lose(work.refused + events.refused, of: spool)
             append(work.performance, to: performance)
             let now = MonotonicTime.now()

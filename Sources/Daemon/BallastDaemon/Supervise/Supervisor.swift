@@ -10,7 +10,6 @@ import Recorder
 import SafeOutput
 import SiteConfig
 import SiteEvents
-import SiteRecords
 import Synchronization
 
 /// The main thread's work: it looks on. It tells what happened, publishes the status and ends the process in
@@ -37,8 +36,7 @@ struct Supervisor: ~Copyable {
     private var clocks = ClockWatch()
     private var stall: StallWatch
     private var performance: PerformanceSampler
-    private var columns: ColumnEncoder
-    private var lossesBefore: UInt64 = 0
+    var records: SiteRecordWriter
     private var wires: WireBook
     let reversionDesk: ReversionDesk
     var reversion: ReversionWork
@@ -66,7 +64,7 @@ struct Supervisor: ~Copyable {
         wires = WireBook(site.config, former: WireBook.saved(in: directory))
         recorder.persist(WirePlan.name, wires.plan.bytes)
         timing = TimingWatch(site.config.control.timing, at: .now())
-        columns = ColumnEncoder(site: site.config.siteID, mode: site.config.mode.rawValue)
+        records = SiteRecordWriter(site.config)
         performance = PerformanceSampler(settings: site.siteSettings, units: site.unitSettings)
         status = StatusBuilder(
             config: site.config, settings: site.unitSettings, meterBudget: site.meterBudget,
@@ -113,7 +111,7 @@ struct Supervisor: ~Copyable {
         let limit = MonotonicTime.now() + LatchWatch.limit + LatchWatch.limit
         while told.isWaiting, MonotonicTime.now() < limit, !isSecond(signals) { turn() }
         if let record = performance.end() { recorder.recordPerformance(record) }
-        if let record = columns.flush(at: limit.nanoseconds / 1_000_000) { recorder.record(record) }
+        endRecords(at: limit)
     }
 
     /// Whether all that was latched is on disk, now that nobody latches any more.
@@ -185,6 +183,7 @@ struct Supervisor: ~Copyable {
         feedSchedule(at: now)
         publishStatus(at: now)
         samplePerformance()
+        countEnergy(snapshots.latest.pointee, at: now)
         watchTiming(at: now)
     }
 
@@ -333,16 +332,6 @@ struct Supervisor: ~Copyable {
         tellColumns(status, at: now, wallMilliseconds: WallClock.nowMilliseconds() - age)
         ServiceManager.status(
             Self.line(status) + (still.isEmpty ? "" : "; standing still: \(still.joined(separator: ", "))"))
-    }
-
-    private mutating func tellColumns(_ status: SiteStatus, at now: MonotonicTime, wallMilliseconds: Int64) {
-        let losses = recorder.losses.load(ordering: .relaxed)
-        if losses != lossesBefore { columns.restart() }
-        lossesBefore = losses
-        let records = columns.look(
-            SiteValues(status), monotonicMilliseconds: now.nanoseconds / 1_000_000,
-            wallMilliseconds: wallMilliseconds)
-        for record in records { recorder.record(record) }
     }
 
     /// One line for `systemctl status`: what is done, and what is missing.
