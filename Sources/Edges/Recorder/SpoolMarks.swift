@@ -4,6 +4,9 @@ import LinuxIO
 /// How far the link has delivered: two slots with checksums, written in turn, so that a torn write leaves the
 /// older one. The link writes it; the writer reads it to know what may be removed.
 public final class DeliveryMark {
+    /// Far beyond what a spool writes in its life: nothing above is believed.
+    public static let largest: UInt64 = 1 << 62
+
     private static let slotOffsets = [0, 4_096]
     private static let slotSize = 36
 

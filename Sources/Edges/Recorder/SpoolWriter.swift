@@ -174,7 +174,7 @@ public final class SpoolWriter {
     /// - Returns: whether it did.
     public func renewIfSetBack() throws(SpoolError) -> Bool {
         let delivered = DeliveryMark.read(in: directory, epoch: epoch)
-        guard delivered >= nextNumber, delivered <= Self.largestNumber else { return false }
+        guard delivered >= nextNumber, delivered <= DeliveryMark.largest else { return false }
         try sync()
         let renewed = SpoolEpoch.random()
         do throws(SystemError) {
@@ -329,9 +329,6 @@ public final class SpoolWriter {
         return content.count
     }
 
-    /// Far beyond what a spool writes in its life; a mark above it is not believed.
-    private static let largestNumber: UInt64 = 1 << 62
-
     /// Finds where the log ends. Numbers that were shown to a reader count as used even if their records are
     /// gone.
     private func recover(_ names: inout [SegmentName]) throws(SystemError) {
@@ -350,7 +347,7 @@ public final class SpoolWriter {
             }
         }
         // The synced mark is our own. The delivery mark is the link's word: it only helps where ours is gone.
-        let delivered = min(DeliveryMark.read(in: directory, epoch: epoch), Self.largestNumber)
+        let delivered = min(DeliveryMark.read(in: directory, epoch: epoch), DeliveryMark.largest)
         let seen = SyncedMark.read(in: directory, epoch: epoch) ?? delivered
         if seen > last { report(.damaged(from: last + 1, to: seen)) }
         nextNumber = max(last, seen) + 1

@@ -12,11 +12,13 @@ import Testing
     }
 
     private func object(_ record: [UInt8]?) throws -> [String: Any] {
-        try #require(try JSONSerialization.jsonObject(with: Data(try #require(record))) as? [String: Any])
+        let object = try JSONSerialization.jsonObject(with: Data(try #require(record)))
+        return try #require(object as? [String: Any])
     }
 
     private func point(_ record: [String: Any], _ name: String) throws -> [String: Any] {
-        try #require((try #require(record["points"] as? [String: Any]))[name] as? [String: Any])
+        let points = try #require(record["points"] as? [String: Any])
+        return try #require(points[name] as? [String: Any])
     }
 
     @Test(arguments: [0.1, 0.25, 1.0])

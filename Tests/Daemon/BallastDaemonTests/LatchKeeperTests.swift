@@ -5,6 +5,7 @@ import LinuxIO
 import Plant
 import Quantities
 import Recorder
+import SiteEvents
 import Synchronization
 import Testing
 
@@ -143,15 +144,15 @@ import Testing
             teller.saw(event(.stopRequested, 5), wallMilliseconds: 0)
             teller.saw(event(.tripped(.smoke), 5), wallMilliseconds: 0)
             teller.saw(event(.resumed, 6), wallMilliseconds: 0)
-            #expect(teller.next(desk, at: begun)?.0.event == "stop")
+            #expect(teller.next(desk, at: begun)?.event == .stop)
             if keeps {
-                #expect(teller.next(desk, at: begun + .milliseconds(99)) == nil)
+                #expect(teller.next(desk, at: begun + .milliseconds(99))?.event == nil)
                 #expect(teller.isWaiting)
             }
             let trip = teller.next(desk, at: begun + .milliseconds(100))
-            #expect(trip?.0.event == "trip" && trip?.0.text.contains("NOT SAVED") == true)
-            #expect(trip?.1.fields.contains { $0.name == "BALLAST_SAVED" && $0.value == "no" } == true)
-            #expect(teller.next(desk, at: begun + .milliseconds(100))?.0.event == "resume")
+            #expect(trip?.event == .trip && trip?.text.contains("NOT SAVED") == true)
+            #expect(trip?.fields.contains { $0.name == "BALLAST_SAVED" && $0.value == "no" } == true)
+            #expect(teller.next(desk, at: begun + .milliseconds(100))?.event == .resume)
             #expect(!teller.isWaiting)
         }
     }

@@ -169,7 +169,27 @@ private final class ScriptedAggregator {
     @Test func `says so where the aggregator has more than the spool`() async throws {
         let aggregator = try await run([.stored(through: 99)], steps: 3)
         #expect(aggregator.log.first?.contains("through 99, the spool ends at 10") == true)
-        // Its word is not kept: the next answer that fits the spool is.
         #expect(aggregator.bodies.count >= 2)
+    }
+
+    @Test func `a spool that was set back begins anew, and nothing in it stays behind`() async throws {
+        let aggregator = ScriptedAggregator([.stored(through: 99), .stored(through: 0), .stored(through: 10)])
+        var session = try session(aggregator, batch: 20)
+        let before = writer.epoch
+        _ = await session.step()
+        #expect(try writer.renewIfSetBack(), "the writer learns it by the mark")
+        try writer.sync()
+        _ = await session.step()
+        _ = await session.step()
+        #expect(aggregator.bodies[0].contains(before.description))
+        #expect(aggregator.bodies[2].contains(writer.epoch.description))
+        #expect(aggregator.numbers(2) == Array(1...10))
+    }
+
+    @Test func `a number that no spool reaches is not kept`() async throws {
+        _ = try await run([.stored(through: 9_000_000_000_000_000_000)], steps: 2)
+        #expect(try !writer.renewIfSetBack())
+        #expect(
+            try DeliveryMark(directory: scratch.path + "/spool", epoch: writer.epoch).deliveredThrough == 0)
     }
 }

@@ -79,6 +79,7 @@ final class EventOutbox: Sendable {
 
     /// Where a field's text is a number, its text is JSON's.
     private static func number(_ text: String) -> String? {
-        Double(text).flatMap { $0.isFinite ? "\($0)" : nil }
+        if let whole = Int64(text) { return String(whole) }
+        return Double(text).flatMap { $0.isFinite ? "\($0)" : nil }
     }
 }
