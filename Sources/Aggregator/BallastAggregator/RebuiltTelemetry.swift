@@ -2,7 +2,7 @@ import GRDB
 import SiteRecords
 
 extension TelemetryStore {
-    /// What a site looked like last, as a status: put together from its newest snapshot and the rows behind it.
+    /// What a site looked like last, as a status, put together from its newest snapshot and the rows behind.
     /// Records of older versions are whole statuses themselves.
     static func telemetry(
         of site: String, _ epoch: String, in database: Database

@@ -143,8 +143,8 @@ public final class SpoolWriter {
 
     /// Gives numbers to records that could not be written, so that the reader sees a gap where they would be.
     ///
-    /// Where the disk does not even take the mark the gap is seen with the next record; only if the process is
-    /// killed before that does nobody know of it.
+    /// Where the disk does not even take the mark the gap is seen with the next record; only if the process
+    /// is killed before that does nobody know of it.
     public func skip(_ count: UInt64) {
         guard count > 0 else { return }
         // A disk that says no now keeps what is not synced in memory; numbers go on behind it.

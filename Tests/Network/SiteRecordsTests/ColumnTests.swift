@@ -127,7 +127,7 @@ private struct MovingSite {
             case "soc_percent", "soh_percent": 0.1
             case "cell_voltage_min_v", "cell_voltage_max_v": 0.005
             case "cell_temperature_min_c", "cell_temperature_max_c": 0.5
-            case "pack_voltage_v": 0.001 * value
+            case "pack_voltage_v": 0.001 * max(value, told)
             case "pack_current_a": 0.005 * rating * 1_000 / 790
             default: 0.005 * rating
             }

@@ -49,9 +49,9 @@ struct EnergyCount: Sendable, Equatable {
     mutating func beginBlock() { measured = .zero }
 }
 
-/// The blocks of a site's energy: 15 minutes from each full quarter of an hour, UTC, for the meter and each unit;
-/// with counters that go on over restarts. What a killed process had counted since the book was last on disk is
-/// lost, and shows as time that was not measured.
+/// The blocks of a site's energy: 15 minutes from each full quarter of an hour, UTC, for the meter and each
+/// unit; with counters that go on over restarts. What a killed process had counted since the book was last on
+/// disk is lost, and shows as time that was not measured.
 struct EnergyBook: Sendable {
     /// In seconds.
     static let length: Int64 = 900
