@@ -81,8 +81,8 @@ struct LinkSession {
         case .stored(let number):
             let end = reader.durableThrough()
             guard number <= end else {
-                // The spool's files are older than what was delivered. Its writer learns that by the mark, and
-                // begins a new epoch; a number that no spool ever reaches is nobody's word.
+                // The spool's files are older than what was delivered. Its writer learns that by the mark,
+                // and begins a new epoch; a number that no spool ever reaches is nobody's word.
                 enter(.spoolSetBack(aggregator: number, spool: end))
                 if number <= DeliveryMark.largest { try mark?.store(number) }
                 self.reader = nil
