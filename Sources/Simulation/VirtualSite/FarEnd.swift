@@ -41,9 +41,13 @@ struct FarPlant {
 struct FarLink {
     private var end: ModbusFarEnd
     private var devices: [SimulatedModbusDevice]
+    private let isSerial: Bool
+    /// Devices that have been read once: what they have is known.
+    private var shown: Set<UInt8> = []
 
     init(_ devices: [SimulatedModbusDevice], isSerial: Bool) {
         end = ModbusFarEnd(isSerial: isSerial)
+        self.isSerial = isSerial
         self.devices = devices
     }
 
@@ -62,14 +66,8 @@ struct FarLink {
         _ bytes: [UInt8], unit: UInt8, of plant: inout FarPlant, at now: MonotonicTime
     ) -> Answer? {
         guard let index = devices.firstIndex(where: { $0.unitID == unit }) else { return nil }
-        let (content, behaviour) = devices[index].look(at: plant.site)
-        switch content {
-        case .registers(let registers):
-            end.setRegisters(registers, at: SimulatedModbusDevice.base, unit: unit)
-        case .bits(let inputs, let coils):
-            end.setInputs(inputs.levels, at: inputs.first, unit: unit)
-            end.setCoils(coils.levels, at: coils.first, unit: unit)
-        }
+        let behaviour = devices[index].behaviour(at: plant.site)
+        if !isWrite(bytes) || !shown.contains(unit) { show(index, plant.site) }
         end.setBehaviour(behaviour, unit: unit)
         var device = devices[index]
         let answer = end.answer(bytes) { write in
@@ -88,6 +86,25 @@ struct FarLink {
         return answer.map {
             Answer(bytes: $0.bytes, delay: $0.delay, role: device.role, isWhole: isWhole(behaviour))
         }
+    }
+
+    /// What a device shows is made anew for each reading; a write asks for none of it.
+    private mutating func show(_ index: Int, _ site: SimulatedSite) {
+        let unit = devices[index].unitID
+        shown.insert(unit)
+        switch devices[index].look(at: site).content {
+        case .registers(let registers):
+            end.setRegisters(registers, at: SimulatedModbusDevice.base, unit: unit)
+        case .bits(let inputs, let coils):
+            end.setInputs(inputs.levels, at: inputs.first, unit: unit)
+            end.setCoils(coils.levels, at: coils.first, unit: unit)
+        }
+    }
+
+    /// Function codes 5, 6, 15 and 16.
+    private func isWrite(_ bytes: [UInt8]) -> Bool {
+        let place = isSerial ? 1 : 7
+        return bytes.indices.contains(place) && [5, 6, 15, 16].contains(bytes[place])
     }
 
     private func isWhole(_ behaviour: ModbusServedBehaviour) -> Bool {

@@ -76,6 +76,15 @@ public struct SimulatedModbusDevice: Sendable {
         return devices
     }
 
+    /// How it answers now.
+    public func behaviour(at site: SimulatedSite) -> ModbusServedBehaviour {
+        switch kind {
+        case .inverter(let index, _): Self.behaviour(site.units[index])
+        case .meter: site.isMeterSilent ? .silent : .answers
+        case .module(let index): site.units[index].has(.ioSilence) ? .silent : .answers
+        }
+    }
+
     /// What it shows now, and how it answers.
     public mutating func look(at site: SimulatedSite) -> (content: Content, behaviour: ModbusServedBehaviour)
     {
@@ -88,7 +97,7 @@ public struct SimulatedModbusDevice: Sendable {
             registers.isShifted = unit.has(.inverterMapShift)
             registers.isGridBlind = unit.has(.inverterGridBlind)
             registers.voltage = site.terminals.voltage
-            let behaviour = Self.behaviour(unit)
+            let behaviour = behaviour(at: site)
             if unit.has(.inverterStuck), let shown { return (.registers(shown), behaviour) }
             let image = registers.image(unit, frequency: site.terminals.frequency)
             shown = image
@@ -97,13 +106,13 @@ public struct SimulatedModbusDevice: Sendable {
             let view = site.meter
             let meter = MeterRegisters(
                 frequency: view.frequency, power: view.power, voltage: view.voltage, isBlind: view.isBlind)
-            return (.registers(meter.image(unitID: unitID)), site.isMeterSilent ? .silent : .answers)
+            return (.registers(meter.image(unitID: unitID)), behaviour(at: site))
         case .module(let index):
             let unit = site.units[index]
             let none: Levels = (0, [])
             return (
                 .bits(inputs: unit.inputLevels ?? none, coils: unit.module?.coils ?? none),
-                unit.has(.ioSilence) ? .silent : .answers
+                behaviour(at: site)
             )
         }
     }
