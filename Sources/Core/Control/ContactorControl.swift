@@ -22,6 +22,11 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private(set) var leavesContactors = true
     /// From when on the inverter gets no more writes, so that its reversion comes.
     private(set) var restsSince: MonotonicTime?
+    /// The inverter tells its power, in this cycle and in the one before.
+    private var isHeard = false
+    private var wasHeard = false
+    /// It was silent when it was left alone, and has come back since the opening began.
+    private var heardAgain: MonotonicTime?
     private let inverter: InverterTimes
 
     /// How an inverter comes to zero.
@@ -71,6 +76,7 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         seen.packVoltage = image.battery.packVoltage.fresh(at: now, within: budget.battery)
         seen.dcVoltage = image.inverter.dcVoltage.fresh(at: now, within: budget.inverter)
         let power = image.inverter.activePower.fresh(at: now, within: budget.inverter)
+        isHeard = power != nil
         finding = load.look(
             LoadWatch.Sight(
                 current: seen.current, packVoltage: seen.packVoltage,
@@ -126,13 +132,16 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     /// An inverter that is told zero and does not show it is left alone, so that its own timer runs: each
     /// write would start that anew.
     private mutating func rest(at now: MonotonicTime) {
+        defer { wasHeard = isHeard }
         guard case .opening(let since, _) = sequence.state, finding != .none else {
-            if case .opening = sequence.state {} else { restsSince = nil }
+            if case .opening = sequence.state {} else { (restsSince, heardAgain) = (nil, nil) }
             seen.isUnloaded = finding == .none
             return
         }
         guard let reversion = inverter.reversion else { return seen.isUnloaded = false }
-        if restsSince == nil, now - since >= following(reversion) { restsSince = now }
+        // What did not reach it, it could not obey: it is told once more, once.
+        if restsSince != nil, isHeard, !wasHeard, heardAgain == nil { (restsSince, heardAgain) = (nil, now) }
+        if restsSince == nil, now - (heardAgain ?? since) >= following(reversion) { restsSince = now }
         guard let restsSince else { return seen.isUnloaded = false }
         seen.isUnloaded = finding == .unknown && now - restsSince >= reversion
     }

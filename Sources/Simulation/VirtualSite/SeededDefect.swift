@@ -160,7 +160,8 @@ extension SeededDefect {
         guard self == .forgetsPeople else { return [] }
         defer { memory.wasTripped[unit] = isTripped }
         if hasSiteResumed || (isTripped && !memory.wasTripped[unit]) {
-            return [.unlock(unit: unit, of: .user(1_000))]
+            // Whoever has locked it.
+            return [1_000, 1_001, 1_002].map { .unlock(unit: unit, of: .user($0)) }
         }
         return []
     }

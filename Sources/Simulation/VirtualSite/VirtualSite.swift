@@ -341,8 +341,7 @@ extension VirtualSite {
         let setpoint = unit.inverter.setpoint
         sample.delivered = unit.inverter.activePower
         sample.setpoint = setpoint.isEnabled ? setpoint.value : .zero
-        // What we wrote means something else to a device whose scale has changed.
-        sample.written = unit.has(.inverterScale) ? nil : plant.written[index]
+        sample.written = plant.written[index]
         sample.writtenAge = plant.writtenAt[index].map { now - $0 }
         sample.isExpiring = setpoint.remaining != nil
         sample.isReversionBroken = unit.has(.inverterKeepsPower) || unit.has(.inverterForeignWrites)

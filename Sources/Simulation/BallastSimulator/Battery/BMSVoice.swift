@@ -27,6 +27,8 @@ public struct BMSVoice: Sendable {
     private var wasBusOff = false
     /// Frames are on their way that say what was true some time ago.
     public var hasFramesToCome: Bool { !late.isEmpty }
+    /// The sample before, whose cells stay where their board repeats itself.
+    private var stuckCells: BatterySample?
     private var periods = 0
     private var floodDue: MonotonicTime?
     private var isFlooding = false
@@ -138,6 +140,8 @@ public struct BMSVoice: Sendable {
         var sample = BatterySample(seen.unit, noise: seen.noise)
         periods += 1
         sample.lie(seen.unit.faults, period: periods)
+        if seen.unit.has(.bmsCellsStuck) { sample.takeCells(of: stuckCells ?? sample) }
+        stuckCells = sample
         said = sample
         return sample
     }

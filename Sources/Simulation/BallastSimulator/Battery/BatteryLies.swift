@@ -21,6 +21,15 @@ extension BatterySample {
         }
     }
 
+    /// Cells and temperatures as they stood in another sample.
+    mutating func takeCells(of other: BatterySample) {
+        for name: BatteryQuantity in [
+            .cellVoltageMax, .cellVoltageMin, .cellTemperatureMax, .cellTemperatureMin, .packTemperature,
+        ] { self[name] = other[name] }
+        cellVoltages = other.cellVoltages
+        cellTemperatures = other.cellTemperatures
+    }
+
     /// The same battery as somebody tells of it who wants it to seem well.
     var whitewashed: BatterySample {
         var sample = self

@@ -4,7 +4,8 @@ import Scenario
 /// An inverter as a chain of SunSpec models: 1, 103, 120, 701, 702, 704, 713, then those of `InverterModels`.
 struct InverterRegisters {
     let unitID: UInt8
-    let ratedPower: Watts
+    /// Of the device that stands there now.
+    var ratedPower: Watts
     let capacity: WattHours
     let serial: String
     /// What clients wrote into 704 points that the model behind does not have.

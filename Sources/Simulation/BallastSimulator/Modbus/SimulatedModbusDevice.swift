@@ -92,6 +92,7 @@ public struct SimulatedModbusDevice: Sendable {
         case .inverter(let index, var registers):
             let unit = site.units[index]
             registers.isRescaled = unit.has(.inverterScale)
+            registers.ratedPower = unit.inverter.ratedPower
             registers.isBlind = unit.has(.inverterNotAvailable)
             registers.isZero = unit.has(.inverterZeros)
             registers.isShifted = unit.has(.inverterMapShift)
@@ -150,6 +151,7 @@ public struct SimulatedModbusDevice: Sendable {
         case .inverter(let unit, var registers):
             registers.isRescaled = site.units[unit].has(.inverterScale)
             registers.isShifted = site.units[unit].has(.inverterMapShift)
+            registers.ratedPower = site.units[unit].inverter.ratedPower
             let offset = Int(write.address) - Int(Self.base)
             let result = registers.write(write.values, at: offset, to: &site.units[unit].inverter)
             kind = .inverter(unit: unit, registers)

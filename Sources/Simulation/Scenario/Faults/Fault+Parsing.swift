@@ -109,6 +109,8 @@ extension Fault {
             return .inverterForeignWrites(.kilowatts(power))
         case .meterOutlier:
             return .meterOutlier(Hertz(try given.number("shown_hz", 0...100, default: 0)))
+        case .inverterNameplate:
+            return .inverterNameplate(.kilowatts(try given.number("power_kw", 0.1...10_000, default: 15)))
         case .meterOffset: return .meterOffset(Hertz(try given.number("offset_hz", -5...5, default: 0.3)))
         case .meterCoarse: return .meterCoarse(Hertz(try given.number("step_hz", 0.001...1, default: 0.1)))
         case .pmuOffset: return .pmuOffset(Hertz(try given.number("offset_hz", -5...5, default: 0.3)))
@@ -121,7 +123,8 @@ extension Fault {
     private static func plain(_ kind: Kind) -> Fault? {
         let faults: [Fault] = [
             .bmsAlarm, .bmsSilence, .bmsGarbage, .bmsFrozen, .bmsStuck, .bmsBadChecksum, .bmsBusOff,
-            .bmsLimitsFlap, .bmsNotAvailable, .bmsSecondSender, .bmsFlood, .inverterFault, .inverterSilence,
+            .bmsLimitsFlap, .bmsCellsStuck, .bmsNotAvailable, .bmsSecondSender, .bmsFlood, .inverterFault,
+            .inverterSilence,
             .inverterHalfAnswers, .inverterWrongUnit, .inverterScale, .inverterStuck, .inverterDisobeys,
             .inverterReboot, .inverterKeepsPower, .inverterReversed, .inverterNotAvailable, .inverterZeros,
             .inverterMapShift, .inverterGridBlind, .meterSilence, .meterFrozen, .meterReversed,

@@ -81,12 +81,16 @@ public enum Fault: Sendable, Equatable {
     case bmsPackVoltage(Fraction)
     /// The BMS's current sensor shows so much too much.
     case bmsCurrentOffset(Amperes, share: Fraction)
+    /// The board that measures the cells repeats itself, while pack voltage and current are alive.
+    case bmsCellsStuck
     /// Every byte of the BMS's frames is 0xFF, as for values that it does not have.
     case bmsNotAvailable
     /// Somebody else sends in the battery's name, and says that all is well and full power allowed.
     case bmsSecondSender
     /// Frames of an unknown identifier fill the bus.
     case bmsFlood
+    /// Another device stands behind the inverter's address: of this rating, and it says so.
+    case inverterNameplate(Watts)
     /// The inverter's power has the other sign than its setpoint, as after wrong wiring.
     case inverterReversed
     /// Another master writes this setpoint each second.
@@ -156,9 +160,11 @@ public enum Fault: Sendable, Equatable {
         case bmsCharge = "bms_soc"
         case bmsPackVoltage = "bms_pack_voltage"
         case bmsCurrentOffset = "bms_current_offset"
+        case bmsCellsStuck = "bms_cells_stuck"
         case bmsNotAvailable = "bms_not_available"
         case bmsSecondSender = "bms_second_sender"
         case bmsFlood = "bms_flood"
+        case inverterNameplate = "inverter_nameplate"
         case inverterReversed = "inverter_reversed"
         case inverterForeignWrites = "inverter_foreign_writes"
         case inverterNotAvailable = "inverter_not_available"
@@ -217,9 +223,11 @@ public enum Fault: Sendable, Equatable {
         case .bmsCharge: .bmsCharge
         case .bmsPackVoltage: .bmsPackVoltage
         case .bmsCurrentOffset: .bmsCurrentOffset
+        case .bmsCellsStuck: .bmsCellsStuck
         case .bmsNotAvailable: .bmsNotAvailable
         case .bmsSecondSender: .bmsSecondSender
         case .bmsFlood: .bmsFlood
+        case .inverterNameplate: .inverterNameplate
         case .inverterReversed: .inverterReversed
         case .inverterForeignWrites: .inverterForeignWrites
         case .inverterNotAvailable: .inverterNotAvailable

@@ -93,6 +93,7 @@ public enum RandomScenario {
             if below(4) == 0 { frequency() }
             for _ in 0...below(3) { fault() }
             for _ in 0..<below(3) { person() }
+            if below(3) == 0 { story() }
             if below(4) == 0 { above() }
             if below(8) == 0 { ending() }
             if below(16) == 0 { add(time(2...20), "clock_jump_s: \([-3_600, -5, 5, 86_400][below(4)])") }
@@ -169,7 +170,7 @@ public enum RandomScenario {
                 switch kind {
                 case .contactorWeld: return unit.hasContactors
                 case .pmuSilence, .pmuOffset: return site.hasPhasors
-                case .meterSilence, .meterFrozen, .meterOutlier, .meterOffset, .meterReversed,
+                case .meterSilence, .meterFrozen, .meterOutlier, .meterOffset, .meterCoarse, .meterReversed,
                     .meterNotAvailable:
                     return site.hasMeter
                 case _: return true
@@ -194,6 +195,48 @@ public enum RandomScenario {
             let wait = [0.2, 2, 2][below(3)]
             add(end + wait, "operator: reset \(unit.id) --by \(one(["1001", "1002"]))")
             add(end + wait + 1, "operator: resume \(unit.id) --by \(one(["1001", "1002"]))")
+        }
+
+        /// What is rare by chance and common in plants: a person's word with a trip behind it and a colleague
+        /// who resets that, a danger that comes and goes, a lie beside a narrow truth.
+        mutating func story() {
+            let unit = unit()
+            let whose = ", unit: \(unit.id)"
+            let dangers = ["smoke", "gas", "emergency_stop"].filter { unit.inputs.contains($0) }
+            switch below(6) {
+            case 0, 1: lock(unit)
+            case 2 where !dangers.isEmpty:
+                let danger = one(dangers)
+                let kind = danger == "smoke" ? Fault.Kind.smoke : danger == "gas" ? .gas : .emergencyStop
+                flicker(kind, "fault: \(danger)\(whose)", whose, from: time(3...12))
+            case 2, 3:
+                let at = time(4...12)
+                add(at, "fault: inverter_scale\(whose)")
+                if below(2) == 0 { add(at + [0.3, 2, 6][below(3)], "clear: inverter_scale\(whose)") }
+            case 4: narrow("bms_second_sender", whose)
+            case _: narrow("inverter_scale", whose)
+            }
+        }
+
+        /// Somebody locks a unit, it trips, and somebody else resets it and lets it go on.
+        mutating func lock(_ unit: Site.Unit) {
+            let whose = ", unit: \(unit.id)"
+            let at = time(2...8)
+            let mode = one(["maintenance", "standby"])
+            add(at, "operator: mode \(unit.id) \(mode) --for \(one(["20s", "1h"])) --by 1001")
+            let kind = one(["bms_alarm", "bms_silence", "inverter_fault", "cell_overvoltage"])
+            add(at + 2, "fault: \(kind)\(whose)")
+            add(at + 4, "clear: \(kind)\(whose)")
+            add(at + 6, "operator: reset \(unit.id) --by 1002")
+            add(at + 7, "operator: resume\(one(["", " \(unit.id)"])) --by 1002")
+        }
+
+        /// While the battery allows little.
+        mutating func narrow(_ kind: String, _ whose: String) {
+            let few = one(["20", "10", "40"])
+            let at = time(4...18)
+            add(at, "fault: bms_limits\(whose), charge_a: \(few), discharge_a: \(few)")
+            add(at + 2, "fault: \(kind)\(whose)")
         }
 
         mutating func flicker(_ kind: Fault.Kind, _ text: String, _ whose: String, from at: Double) {
@@ -228,6 +271,8 @@ public enum RandomScenario {
             case .inverterRefuses: return one(["", ", code: 1", ", code: 2", ", code: 6", ", code: 11"])
             case .inverterForeignWrites:
                 return ", power_kw: \(Figure.text(unit.rating.kilowatts * [-1, 0.5, 1][below(3)]))"
+            case .inverterNameplate:
+                return ", power_kw: \(Figure.text(unit.rating.kilowatts * [0.2, 0.6][below(2)]))"
             case .meterOutlier: return one(["", ", shown_hz: 100", ", shown_hz: 48"])
             case .meterOffset, .pmuOffset: return one(["", ", offset_hz: -0.3", ", offset_hz: 2"])
             case .wireBreak: return unit.inputs.isEmpty ? "" : ", input: \(one(unit.inputs))"

@@ -20,6 +20,16 @@ extension RunHistory {
         }
     }
 
+    /// Nothing that is written arrives in the inverter: what stands in it stays until its own timer ends it.
+    private static func isOutOfReach(_ seen: UnitSample) -> Bool {
+        seen.faults.contains {
+            [
+                .inverterSilence, .inverterRefuses, .inverterHalfAnswers, .inverterWrongUnit, .inverterSlow,
+                .inverterReboot, .inverterMapShift,
+            ].contains($0)
+        }
+    }
+
     /// How long power may stand that nobody wants; `nil` = nothing on this site can end it.
     private func tail(_ unit: Int, _ seen: UnitSample) -> Duration? {
         let own = units[unit].reversion + units[unit].response + PhysicalTime.reversionRoom.time
@@ -46,7 +56,9 @@ extension RunHistory {
                 else { continue }
                 guard let time = patience(unit, samples[index]) else {
                     if isTold(seen) || samples[index].isDaemonRunning == false { continue }
-                    return failure(unit, samples[index].time, over(seen, allowed))
+                    let telling = PhysicalTime.telling.time + units[unit].response
+                    if wasInside(seen.current, unit, index, within: telling) { continue }
+                    return failure(unit, samples[index].time, over(seen, allowed) + ", and nobody says so")
                 }
                 if !wasInside(seen.current, unit, index, within: time) {
                     return failure(unit, samples[index].time, over(seen, allowed))
@@ -61,11 +73,13 @@ extension RunHistory {
         return "\(amperes(seen.current)) flow, and the battery allows \(limits)"
     }
 
-    /// From a narrower limit to the current inside it; `nil` = nothing on this site can bring it there.
+    /// From a narrower limit to the current inside it; `nil` = nothing on this site can bring it there, and
+    /// somebody must say so.
     private func patience(_ unit: Int, _ sample: RunSample) -> Duration? {
         let seen = sample.units[unit]
         let time = reaction + PhysicalTime.inverterRamp.time + (seen.truth?.wireDelay ?? .zero)
-        let isAlone = !sample.isDaemonRunning || (seen.writtenAge ?? .zero) > .seconds(1)
+        let isAlone =
+            !sample.isDaemonRunning || Self.isOutOfReach(seen) || (seen.writtenAge ?? .zero) > .seconds(1)
         guard Self.isDeaf(seen) || isAlone else {
             return seen.faults.contains(.inverterScale) ? time + PhysicalTime.scale.time : time
         }

@@ -120,7 +120,7 @@ extension RunHistory {
             let room = Swift.max(Watts(50), units[unit].rating * 0.002)
             var first = 0
             for (index, sample) in samples.enumerated() {
-                guard let written = sample.units[unit].written else { continue }
+                guard let written = sample.units[unit].written, !isRescaling(unit, index) else { continue }
                 while samples[first].time < sample.time - reaction { first += 1 }
                 let seen = samples[Swift.max(0, first - 1)...index].compactMap { $0.units[unit].allowed }
                 guard !seen.isEmpty else { continue }
@@ -138,6 +138,14 @@ extension RunHistory {
             }
         }
         return isKnown ? .passed : .notJudged("nobody tells what the battery allows")
+    }
+
+    /// What is written means something else to a device whose scale has just changed.
+    private func isRescaling(_ unit: Int, _ index: Int) -> Bool {
+        func isScaled(_ sample: RunSample) -> Bool { sample.units[unit].faults.contains(.inverterScale) }
+        let now = isScaled(samples[index])
+        let start = samples[index].time - PhysicalTime.scale.time
+        return samples[..<index].reversed().prefix { $0.time >= start }.contains { isScaled($0) != now }
     }
 
     func judgeEvidence() -> Judgement {

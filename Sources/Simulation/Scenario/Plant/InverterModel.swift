@@ -100,8 +100,10 @@ public struct InverterModel: Sendable {
         case off, sleeping, starting, running, throttled, shuttingDown, fault, standby
     }
 
-    /// A magnitude.
-    public let ratedPower: Watts
+    /// A magnitude: as it was ordered, or of the device that was found in its place.
+    public var ratedPower: Watts { foundRating ?? orderedRating }
+    private let orderedRating: Watts
+    var foundRating: Watts?
     /// From nothing to rated power in 0.2 s unless said otherwise.
     public var rampRate: WattsPerSecond
     /// 704 `WSet`: positive = discharge.
@@ -138,7 +140,7 @@ public struct InverterModel: Sendable {
 
     public init(ratedPower: Watts) {
         precondition(ratedPower > .zero)
-        self.ratedPower = ratedPower
+        orderedRating = ratedPower
         rampRate = WattsPerSecond(ratedPower.value / 0.2)
     }
 

@@ -67,6 +67,8 @@ public struct SimulatedUnit: Sendable {
             }
         }
         management.isSystemErrorForced = has(.bmsAlarm)
+        inverter.foundRating = nil
+        for case .inverterNameplate(let power) in faults { inverter.foundRating = power }
         inverter.isFaultForced = has(.inverterFault)
         inverter.stubbornPower =
             has(.inverterDisobeys) ? inverter.stubbornPower ?? inverter.activePower : nil
