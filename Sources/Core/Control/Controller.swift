@@ -269,8 +269,10 @@ public struct Controller: Sendable, BitwiseCopyable {
         }
         var span = shares.mutableSpan
         let given = sharing.share(rest, over: &span, count: unitCount)
-        // The ramp holds back what others have in its place; what nobody else has is not held back.
-        if given.magnitude < rest.magnitude * (1 - 1e-9) { shareWhole(rest, &decision) }
+        // While the grid asks for a response the ramp holds back only what others have in its place.
+        if decision.response != .zero, given.magnitude < rest.magnitude * (1 - 1e-9) {
+            shareWhole(rest, &decision)
+        }
         for index in 0..<unitCount {
             decision.units[index].asked = decision.units[index].override ?? shares[index].power
         }

@@ -173,10 +173,18 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
 
     /// What everything else at the site draws, at the least and at the most, as far as the meter is to be
     /// believed.
+    ///
+    /// Where somebody has said how much that can be, what the meter shows beyond it widens no limit: a meter
+    /// that shows more lies, or nobody knows the site. It narrows one as any other reading.
     public func others(meter: Watts?, own: Watts?, loadMax: Watts) -> (least: Watts, most: Watts) {
         guard let meter, let own, !verdict.isWrong else { return (-loadMax, loadMax) }
-        let seen = own - meter
-        if verdict == .unproven { return (min(seen, -loadMax), max(seen, loadMax)) }
+        let (least, most) = believed(own - meter, loadMax)
+        return loadMax > .zero ? (min(least, loadMax), max(most, -loadMax)) : (least, most)
+    }
+
+    private func believed(_ seen: Watts, _ loadMax: Watts) -> (least: Watts, most: Watts) {
+        let isBeyond = loadMax > .zero && seen.magnitude > loadMax + step
+        if verdict == .unproven || isBeyond { return (min(seen, -loadMax), max(seen, loadMax)) }
         if steppedAt != nil || unsettledSince != nil || odd > 0 {
             return (min(seen, trusted), max(seen, trusted))
         }

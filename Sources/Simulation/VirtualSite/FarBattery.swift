@@ -19,6 +19,8 @@ struct FarBattery {
     private(set) var allowed: ClosedRange<Double>?
     /// The same in amperes, as it left the battery: nothing on the wire changes what it can bear.
     private(set) var allowedCurrent: ClosedRange<Double>?
+    /// What it says comes late by at most so much, as long as late frames are on their way.
+    private(set) var lateness = Duration.zero
     /// When any frame of it came onto the wire last.
     private(set) var spokeAt: MonotonicTime?
     /// What it hears about its contactors; empty where it asks nobody.
@@ -54,15 +56,20 @@ struct FarBattery {
     }
 
     mutating func frames(_ unit: SimulatedUnit, at now: MonotonicTime) -> [CANFrame] {
+        let hadFramesToCome = voice.hasFramesToCome
         // What nobody may hear is spoken all the same: its time goes by.
         let frames = voice.frames(unit, at: now)
         guard !isSilent(at: now), !frames.isEmpty else { return [] }
         if frames.contains(where: { $0.kind == .data }) { spokeAt = now }
         if let said = voice.said { allowedCurrent = said.allowedCurrent }
+        // The last of them may overtake nothing, and still be older than what was said before it.
+        let isLate = unit.has(.bmsJitter) || voice.hasFramesToCome || hadFramesToCome
+        for case .bmsJitter(let time) in unit.faults { lateness = time }
+        if !isLate { lateness = .zero }
         if !unit.isBatterySpoilt {
             saidAt = now
             // What comes late says what was true some time ago.
-            allowed = unit.has(.bmsJitter) || voice.hasFramesToCome ? nil : voice.said?.allowed
+            allowed = isLate ? nil : voice.said?.allowed
         }
         return frames
     }

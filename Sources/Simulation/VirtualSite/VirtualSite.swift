@@ -372,6 +372,7 @@ extension VirtualSite {
     private func truth(_ index: Int, _ unit: SimulatedUnit) -> UnitTruth {
         var truth = unit.truth
         truth.allowedCurrent = farBatteries[index].allowedCurrent
+        truth.wireDelay = max(truth.wireDelay, farBatteries[index].lateness)
         truth.partings = partings.indices.contains(index) ? partings[index] : []
         truth.batterySilence = farBatteries[index].spokeAt.map { now - $0 }
         truth.inverterSilence = plant.inverterAnsweredAt[index].map { now - $0 }

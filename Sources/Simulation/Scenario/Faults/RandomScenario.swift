@@ -202,13 +202,14 @@ public enum RandomScenario {
         mutating func story() {
             let unit = unit()
             let whose = ", unit: \(unit.id)"
-            let dangers = ["smoke", "gas", "emergency_stop"].filter { unit.inputs.contains($0) }
+            let dangers = [Fault.Kind.smoke, .gas, .emergencyStop].filter { danger in
+                unit.inputs.contains(danger == .emergencyStop ? "emergency_stop" : danger.rawValue)
+            }
             switch below(6) {
             case 0, 1: lock(unit)
             case 2 where !dangers.isEmpty:
-                let danger = one(dangers)
-                let kind = danger == "smoke" ? Fault.Kind.smoke : danger == "gas" ? .gas : .emergencyStop
-                flicker(kind, "fault: \(danger)\(whose)", whose, from: time(3...12))
+                let danger = dangers[below(dangers.count)]
+                flicker(danger, "fault: \(danger.rawValue)\(whose)", whose, from: time(3...12))
             case 2, 3:
                 let at = time(4...12)
                 add(at, "fault: inverter_scale\(whose)")

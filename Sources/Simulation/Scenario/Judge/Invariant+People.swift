@@ -86,11 +86,15 @@ extension RunHistory {
         }
         for event in events {
             guard let unit = event.unit.flatMap({ index(of: $0) }),
-                let sample = samples.first(where: { $0.time > event.time }),
-                let truth = sample.units[unit].truth
+                let after = samples.first(where: { $0.time > event.time })
             else { continue }
-            if let wrong = silence(event, truth) { return failure(unit, event.time, wrong) }
-            if event.name == "resume_refused", sample.units[unit].mode == "running" {
+            // What was said was so when it was said; what came behind it does not make it a lie.
+            if let truth = samples.last(where: { $0.time <= event.time })?.units[unit].truth,
+                let wrong = silence(event, truth)
+            {
+                return failure(unit, event.time, wrong)
+            }
+            if event.name == "resume_refused", after.units[unit].mode == "running" {
                 return failure(unit, event.time, "a resume is refused, and it runs")
             }
         }

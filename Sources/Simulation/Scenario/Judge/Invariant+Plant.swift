@@ -7,6 +7,24 @@ extension RunHistory.Unit {
     var nothing: Watts { nameplate * 0.02 }
 }
 
+/// Turns of a setpoint from one direction to the other.
+private struct Turns {
+    private var isForward: Bool?
+    private var last: Duration?
+    private var before: Duration?
+
+    mutating func look(_ setpoint: Watts, beyond nothing: Watts, at time: Duration) {
+        guard setpoint.magnitude > nothing, (setpoint > .zero) != isForward else { return }
+        if isForward != nil { (before, last) = (last, time) }
+        isForward = setpoint > .zero
+    }
+
+    /// More time while two turns were close to each other just now.
+    func room(at time: Duration) -> Duration {
+        before.map { time - $0 < .seconds(4) } ?? false ? PhysicalTime.turning.time : .zero
+    }
+}
+
 extension RunHistory {
     private var hasTruth: Bool { samples.contains { $0.units.contains { $0.truth != nil } } }
     private var blind: Judgement { .notJudged("this tier cannot look into the plant") }
@@ -57,10 +75,15 @@ extension RunHistory {
                 guard let time = patience(unit, samples[index]) else {
                     if isTold(seen) || samples[index].isDaemonRunning == false { continue }
                     let telling = PhysicalTime.telling.time + units[unit].response
-                    if wasInside(seen.current, unit, index, within: telling) { continue }
+                    if hasBeenInside(unit, index, within: telling) { continue }
                     return failure(unit, samples[index].time, over(seen, allowed) + ", and nobody says so")
                 }
-                if !wasInside(seen.current, unit, index, within: time) {
+                // Where we do not steer it, it is the current that moves, not the limit.
+                let isSteered = !Self.isDeaf(seen) && !isAlone(samples[index], seen)
+                if isSteered
+                    ? !wasInside(seen.current, unit, index, within: time)
+                    : !hasBeenInside(unit, index, within: time)
+                {
                     return failure(unit, samples[index].time, over(seen, allowed))
                 }
             }
@@ -78,12 +101,15 @@ extension RunHistory {
     private func patience(_ unit: Int, _ sample: RunSample) -> Duration? {
         let seen = sample.units[unit]
         let time = reaction + PhysicalTime.inverterRamp.time + (seen.truth?.wireDelay ?? .zero)
-        let isAlone =
-            !sample.isDaemonRunning || Self.isOutOfReach(seen) || (seen.writtenAge ?? .zero) > .seconds(1)
-        guard Self.isDeaf(seen) || isAlone else {
+        guard Self.isDeaf(seen) || isAlone(sample, seen) else {
             return seen.faults.contains(.inverterScale) ? time + PhysicalTime.scale.time : time
         }
         return tail(unit, seen).map { $0 + time + PhysicalTime.telling.time }
+    }
+
+    /// Nobody tells the inverter anything, or nothing of it arrives.
+    private func isAlone(_ sample: RunSample, _ seen: UnitSample) -> Bool {
+        !sample.isDaemonRunning || Self.isOutOfReach(seen) || (seen.writtenAge ?? .zero) > .seconds(1)
     }
 
     private func isInside(
@@ -108,6 +134,18 @@ extension RunHistory {
         return true
     }
 
+    /// Whether the current was inside what was allowed at some instant of the time before.
+    private func hasBeenInside(_ unit: Int, _ index: Int, within time: Duration) -> Bool {
+        for earlier in samples[...index].reversed() {
+            if earlier.time < samples[index].time - time { return false }
+            let seen = earlier.units[unit]
+            guard let truth = seen.truth, let allowed = truth.allowedCurrent, seen.isContactorClosed,
+                !isInside(seen.current, allowed, truth, unit)
+            else { return true }
+        }
+        return true
+    }
+
     // MARK: I4a
 
     /// A leaky sum of the time in which power is not what an obeying inverter would give: what comes and goes
@@ -117,18 +155,21 @@ extension RunHistory {
         for unit in units.indices {
             var sum = Duration.zero
             var last = samples.first?.time ?? .zero
+            var turns = Turns()
             for sample in samples {
                 let seen = sample.units[unit]
                 let step = sample.time - last
                 last = sample.time
                 guard let truth = seen.truth, sample.isDaemonRunning, seen.mode != nil else { continue }
+                turns.look(seen.setpoint, beyond: units[unit].nothing, at: sample.time)
                 if isTold(seen) { sum = .zero }
                 guard (seen.delivered - truth.obedient).magnitude > units[unit].nothing else {
                     sum = Swift.max(.zero, sum - step / 4)
                     continue
                 }
                 sum += step
-                guard sum > units[unit].response + PhysicalTime.telling.time else { continue }
+                let limit = units[unit].response + PhysicalTime.telling.time + turns.room(at: sample.time)
+                guard sum > limit else { continue }
                 let (is_, was) = (kilowatts(seen.delivered), kilowatts(truth.obedient))
                 return failure(
                     unit, sample.time, "\(is_) flow where \(was) are asked for, and nobody says so")
@@ -217,8 +258,11 @@ extension RunHistory {
                     guard parting.cause == .coil || parting.cause == .permit,
                         parting.current.magnitude > units[unit].breakingCurrent, !truth.hasEmergency
                     else { continue }
-                    let waited = seen.writtenAge ?? .seconds(86_400)
-                    let needed = units[unit].reversion + PhysicalTime.inverterRamp.time
+                    let waited = silence(towards: unit, until: sample.time)
+                    // A timer that does not run, or that somebody else starts anew, ends nothing.
+                    let needed =
+                        seen.isReversionBroken
+                        ? .zero : units[unit].reversion + PhysicalTime.inverterRamp.time
                     if waited >= needed, isDeclared(unit, sample.time) { continue }
                     let how = parting.cause == .coil ? "our coil" : "a permit that we withdrew"
                     return failure(
@@ -227,6 +271,13 @@ extension RunHistory {
             }
         }
         return .passed
+    }
+
+    /// How long the inverter had been written nothing when a contact began to part: a write behind that, while
+    /// the contact travels, changes nothing.
+    private func silence(towards unit: Int, until time: Duration) -> Duration {
+        let near = samples.filter { $0.time <= time && $0.time >= time - reaction - ContactorModel.travel }
+        return near.map { $0.units[unit].writtenAge ?? .seconds(86_400) }.max() ?? .zero
     }
 
     /// Whether the controller has said that it opens under load; nobody can say so while none runs.

@@ -36,10 +36,7 @@ public enum Invariant: String, Sendable, Equatable, CaseIterable {
 
     /// Those that fail where a known defect is not yet mended. They are judged and shown, and fail a run only
     /// where it is judged strictly.
-    public static let open: Set<Invariant> = [
-        .currentWithinLimits, .powerFollowsOrIsTold, .outOfServiceIsZero, .noContactPartsLoad,
-        .comesBackOnTheRamp,
-    ]
+    public static let open: Set<Invariant> = []
 
     public var title: String {
         switch self {
@@ -122,8 +119,10 @@ extension RunHistory {
             for (index, sample) in samples.enumerated() {
                 guard let written = sample.units[unit].written, !isRescaling(unit, index) else { continue }
                 while samples[first].time < sample.time - reaction { first += 1 }
-                let seen = samples[Swift.max(0, first - 1)...index].compactMap { $0.units[unit].allowed }
-                guard !seen.isEmpty else { continue }
+                let near = samples[Swift.max(0, first - 1)...index].map { $0.units[unit].allowed }
+                let seen = near.compactMap { $0 }
+                // What came late says what nobody here knows any more.
+                guard seen.count == near.count else { continue }
                 isKnown = true
                 let low = seen.reduce(0) { Swift.min($0, $1.lowerBound) } - room.value
                 let high = seen.reduce(0) { Swift.max($0, $1.upperBound) } + room.value

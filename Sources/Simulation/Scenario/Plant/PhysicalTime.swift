@@ -15,6 +15,10 @@ public struct PhysicalTime: Sendable, Equatable {
     static let telling = PhysicalTime(
         text: "power that does not follow is seen", time: .seconds(3),
         source: "2 s of evidence, so that no step of power is taken for a fault, and 1 s to act")
+    /// Power the wrong way of a setpoint that turns again and again.
+    static let turning = PhysicalTime(
+        text: "power the wrong way is seen though the setpoint turns all the time", time: .seconds(8),
+        source: "within the response time either sign is right, so a turn each second leaves little evidence")
     /// A device that multiplies by ten what stands in it.
     static let scale = PhysicalTime(
         text: "a device whose scale has changed", time: .milliseconds(300),
