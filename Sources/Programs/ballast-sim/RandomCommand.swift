@@ -16,7 +16,12 @@ private final class SeedQueue: Sendable {
     private let all: [(seed: UInt64, site: String)]
     private let state = Mutex(State())
 
-    init(_ all: [(seed: UInt64, site: String)]) { self.all = all }
+    private let before: (done: Int, count: Int, failed: Int)
+
+    init(_ all: [(seed: UInt64, site: String)], before: RandomResult) {
+        self.all = all
+        self.before = (before.done, before.count, before.failed.count)
+    }
 
     func work(_ options: RandomRunner.Options) {
         while let index = take() {
@@ -29,8 +34,9 @@ private final class SeedQueue: Sendable {
         state.withLock { state in
             guard state.next < all.count else { return nil }
             defer { state.next += 1 }
-            let (index, failed) = (state.next, state.failures.count)
-            Progress.show("seed \(all[index].seed), \(index + 1)/\(all.count), \(failed) failed")
+            let (index, failed) = (state.next, before.failed + state.failures.count)
+            let number = before.done + index + 1
+            Progress.show("seed \(all[index].seed), \(number)/\(before.count), \(failed) failed")
             return index
         }
     }
@@ -54,6 +60,7 @@ struct RandomCommand: ParsableCommand {
             EXAMPLE
               ballast-sim random --seeds 1000
               ballast-sim random --seed 4711
+              ballast-sim random --seeds 100000 --jobs 1 --record hil/RANDOM.txt
             """)
 
     @Option(help: "How many seeds, from --first on.")
@@ -77,14 +84,14 @@ struct RandomCommand: ParsableCommand {
     @Flag(help: "Leave failing scenarios as long as they were drawn.")
     var whole = false
 
-    @Flag(help: "Judge what is known to be unmended too.")
-    var strict = false
-
     @Option(help: "How many at once.")
     var jobs = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
     @Option(help: "Folder for the scenarios that fail.")
     var out = "hil/out/random"
+
+    @Option(help: "A file that keeps how far the run has come and what failed; the next call goes on there.")
+    var record: String?
 
     func validate() throws {
         if let defect, defect != "all", SeededDefect(rawValue: defect) == nil {
@@ -97,29 +104,36 @@ struct RandomCommand: ParsableCommand {
         if let defect { return try find(defect) }
         let all = seed.map { [$0] } ?? (0..<UInt64(max(0, seeds))).map { first &+ $0 }
         let sites = self.sites.isEmpty ? RandomSites.all : self.sites
-        let options = RandomRunner.Options(isStrict: strict, shrinks: !whole)
+        let seeds = all.enumerated().map { (seed: $1, site: sites[$0 % sites.count]) }
+        var result = try record.flatMap { try RandomResult(path: $0, of: seeds.count, first: first) }
+            ?? RandomResult(of: seeds.count, first: first)
+        // In parts, so that a long run that is cut off has lost no more than one of them.
+        let part = record == nil ? seeds.count : 200
+        while result.done < seeds.count {
+            let end = min(seeds.count, result.done + part)
+            try judge(Array(seeds[result.done..<end]), into: &result)
+            result.done = end
+            if let record { try DurableFile.replace(record, with: Array(result.text.utf8)) }
+        }
+        print(result.text, terminator: "")
+        if !result.failed.isEmpty { throw ExitCode(1) }
+    }
+
+    private func judge(_ seeds: [(seed: UInt64, site: String)], into result: inout RandomResult) throws {
         let begun = MonotonicTime.now()
-        let queue = SeedQueue(all.enumerated().map { (seed: $1, site: sites[$0 % sites.count]) })
-        let threads = try (0..<max(1, min(jobs, all.count))).map { _ in
+        let queue = SeedQueue(seeds, before: result)
+        let options = RandomRunner.Options(shrinks: !whole)
+        let threads = try (0..<max(1, min(jobs, seeds.count))).map { _ in
             try SystemThread(name: "seeds") { queue.work(options) }
         }
         for thread in threads { thread.join() }
-        let failures = queue.failures
-        var causes: [String: Int] = [:]
-        for (failure, site) in failures {
-            Progress.clear()
+        Progress.clear()
+        for (failure, site) in queue.failures {
             let cause = failure.outcome.problem ?? failure.outcome.verdict.failed.first?.rawValue ?? ""
-            causes["\(cause) \(site)", default: 0] += 1
+            result.failed.append("seed \(failure.seed) of \(site): \(cause)")
             try keep(failure, site)
         }
-        let failed = failures.count
-        Progress.clear()
-        let seconds = (MonotonicTime.now() - begun).seconds
-        print(
-            "\(all.count - failed) of \(all.count) seeds hold, \(Figure.text((seconds * 10).rounded() / 10)) s"
-        )
-        for (cause, count) in causes.sorted(by: { $0.value > $1.value }) { print("  \(count) × \(cause)") }
-        if failed > 0 { throw ExitCode(1) }
+        result.seconds += (MonotonicTime.now() - begun).seconds
     }
 
     /// The table of `hil/DEFECTS.md`: how many seeds each defect takes. A seed counts that fails with the
@@ -132,9 +146,9 @@ struct RandomCommand: ParsableCommand {
         for defect in defects {
             let found = (0..<UInt64(max(0, seeds))).lazy.compactMap { index -> (UInt64, String, String)? in
                 let (seed, path) = (first &+ index, sites[Int(index) % sites.count])
-                let options = RandomRunner.Options(isStrict: true, defect: defect)
+                let options = RandomRunner.Options(defect: defect)
                 guard let failure = RandomRunner.run(seed: seed, sitePath: path, options) else { return nil }
-                let well = RandomRunner.run(seed: seed, sitePath: path, .init(isStrict: true))
+                let well = RandomRunner.run(seed: seed, sitePath: path)
                 let before = well?.outcome.verdict.failed ?? []
                 guard let by = failure.outcome.verdict.failed.first(where: { !before.contains($0) }) else {
                     return nil
@@ -157,8 +171,8 @@ struct RandomCommand: ParsableCommand {
         // The site's path counts from the file that names it.
         if !site.hasPrefix("/") { script.site = up(path) + site }
         try DurableFile.replace(path, with: Array(script.yaml.utf8))
-        let words = "\(strict ? " --strict" : "") --site \(site)"
-        print("  again: ballast-sim run \(path)   or: ballast-sim random --seed \(failure.seed)\(words)")
+        print(
+            "  again: ballast-sim run \(path)   or: ballast-sim random --seed \(failure.seed) --site \(site)")
     }
 
     private func up(_ path: String) -> String {

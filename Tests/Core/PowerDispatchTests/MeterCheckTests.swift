@@ -64,9 +64,9 @@ import Testing
 
     @Test func `it is trusted to widen only once it is proven, and not between a step and its verdict`() {
         var bench = Bench()
-        (bench.load, bench.loadMax) = (60, .kilowatts(20))
+        (bench.load, bench.loadMax) = (60, .kilowatts(120))
         bench.run(for: 2)
-        #expect(bench.others == (-20, 60), "unproven: the worse of what it says and of what may be")
+        #expect(bench.others == (-120, 120), "unproven: the worse of what it says and of what may be")
         bench.run(to: 50, for: 3)
         #expect(bench.others == (60, 60))
         bench.meter = { _ in -10 }
@@ -75,11 +75,26 @@ import Testing
         bench.run(to: 100, for: 0.5)
         #expect(abs(bench.others.0 - 60) < 10.1, "what it said before the step")
         bench.run(for: 2)
-        #expect(bench.check.verdict == .frozen && bench.others == (-20, 20))
+        #expect(bench.check.verdict == .frozen && bench.others == (-120, 120))
         bench.meter = { $0 }
         bench.run(for: 2)
         bench.run(to: 20, for: 3)
         #expect(bench.check.verdict == .proven && bench.others == (60, 60), "a step that it shows heals it")
+    }
+
+    @Test func `what it shows beyond all that anything else can draw or give widens nothing`() {
+        var bench = Bench()
+        (bench.load, bench.loadMax) = (10, .kilowatts(20))
+        bench.run(for: 2)
+        bench.run(to: 50, for: 5)
+        #expect(bench.check.verdict == .proven && bench.others == (10, 10))
+        bench.meter = { -$0 }
+        bench.run(for: 5)
+        #expect(bench.others == (-20, 90), "turned while power rests: 90 kW of load are 70 too many")
+        bench.meter = { $0 }
+        bench.load = 60
+        bench.run(for: 5)
+        #expect(bench.others == (-20, 60), "more load than was said narrows as any other")
     }
 
     @Test func `a load that steps against the units is not taken for a meter that is reversed`() {
