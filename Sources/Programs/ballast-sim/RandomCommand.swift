@@ -84,6 +84,9 @@ struct RandomCommand: ParsableCommand {
     @Flag(help: "Leave failing scenarios as long as they were drawn.")
     var whole = false
 
+    @Flag(help: "Judge what is known to be unmended too.")
+    var strict = false
+
     @Option(help: "How many at once.")
     var jobs = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
@@ -102,10 +105,11 @@ struct RandomCommand: ParsableCommand {
 
     func run() throws {
         if let defect { return try find(defect) }
-        let all = seed.map { [$0] } ?? (0..<UInt64(max(0, seeds))).map { first &+ $0 }
+        let all = seed.map { [$0] } ?? (0..<UInt64(max(0, self.seeds))).map { first &+ $0 }
         let sites = self.sites.isEmpty ? RandomSites.all : self.sites
         let seeds = all.enumerated().map { (seed: $1, site: sites[$0 % sites.count]) }
-        var result = try record.flatMap { try RandomResult(path: $0, of: seeds.count, first: first) }
+        var result =
+            try record.flatMap { try RandomResult(path: $0, of: seeds.count, first: first) }
             ?? RandomResult(of: seeds.count, first: first)
         // In parts, so that a long run that is cut off has lost no more than one of them.
         let part = record == nil ? seeds.count : 200
@@ -122,7 +126,7 @@ struct RandomCommand: ParsableCommand {
     private func judge(_ seeds: [(seed: UInt64, site: String)], into result: inout RandomResult) throws {
         let begun = MonotonicTime.now()
         let queue = SeedQueue(seeds, before: result)
-        let options = RandomRunner.Options(shrinks: !whole)
+        let options = RandomRunner.Options(isStrict: strict, shrinks: !whole)
         let threads = try (0..<max(1, min(jobs, seeds.count))).map { _ in
             try SystemThread(name: "seeds") { queue.work(options) }
         }
@@ -146,9 +150,9 @@ struct RandomCommand: ParsableCommand {
         for defect in defects {
             let found = (0..<UInt64(max(0, seeds))).lazy.compactMap { index -> (UInt64, String, String)? in
                 let (seed, path) = (first &+ index, sites[Int(index) % sites.count])
-                let options = RandomRunner.Options(defect: defect)
+                let options = RandomRunner.Options(isStrict: true, defect: defect)
                 guard let failure = RandomRunner.run(seed: seed, sitePath: path, options) else { return nil }
-                let well = RandomRunner.run(seed: seed, sitePath: path)
+                let well = RandomRunner.run(seed: seed, sitePath: path, .init(isStrict: true))
                 let before = well?.outcome.verdict.failed ?? []
                 guard let by = failure.outcome.verdict.failed.first(where: { !before.contains($0) }) else {
                     return nil
@@ -171,8 +175,8 @@ struct RandomCommand: ParsableCommand {
         // The site's path counts from the file that names it.
         if !site.hasPrefix("/") { script.site = up(path) + site }
         try DurableFile.replace(path, with: Array(script.yaml.utf8))
-        print(
-            "  again: ballast-sim run \(path)   or: ballast-sim random --seed \(failure.seed) --site \(site)")
+        let words = "\(strict ? " --strict" : "") --site \(site)"
+        print("  again: ballast-sim run \(path)   or: ballast-sim random --seed \(failure.seed)\(words)")
     }
 
     private func up(_ path: String) -> String {

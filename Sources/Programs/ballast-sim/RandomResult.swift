@@ -31,7 +31,8 @@ struct RandomResult {
 
     var text: String {
         let seconds = Figure.text((self.seconds * 10).rounded() / 10)
-        let head = "\(done - failed.count) of \(done) judged seeds hold (of \(count) from \(first) on), \(seconds) s"
+        let head =
+            "\(done - failed.count) of \(done) judged seeds hold (of \(count) from \(first) on), \(seconds) s"
         return ([head] + failed).joined(separator: "\n") + "\n"
     }
 }

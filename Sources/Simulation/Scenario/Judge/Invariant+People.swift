@@ -90,7 +90,7 @@ extension RunHistory {
             else { continue }
             // What was said was so when it was said; what came behind it does not make it a lie.
             if let truth = samples.last(where: { $0.time <= event.time })?.units[unit].truth,
-                let wrong = silence(event, truth)
+                let wrong = silence(event, truth, missed: standstill(unit, before: event.time))
             {
                 return failure(unit, event.time, wrong)
             }
@@ -101,7 +101,17 @@ extension RunHistory {
         return .passed
     }
 
-    private func silence(_ event: RunEvent, _ truth: UnitTruth) -> String? {
+    /// In the last minute; who stands still hears nobody.
+    private func standstill(_ unit: Int, before time: Duration) -> Duration {
+        var sum = Duration.zero
+        for (one, next) in zip(samples, samples.dropFirst())
+        where next.time <= time && next.time > time - .seconds(60) && one.units[unit].mode == nil {
+            sum += next.time - one.time
+        }
+        return sum
+    }
+
+    private func silence(_ event: RunEvent, _ truth: UnitTruth, missed: Duration) -> String? {
         guard event.name == "trip" || event.name == "warning",
             let told = Self.toldSilence(event.text)
         else { return nil }
@@ -115,7 +125,7 @@ extension RunHistory {
         guard let source else { return nil }
         let real = source.silence.map(\.seconds) ?? .infinity
         // What was on its way when it was told is no lie.
-        guard real + 0.3 < told else { return nil }
+        guard real + 0.3 + missed.seconds < told else { return nil }
         let (said, was) = (Figure.text(told), Figure.text((real * 100).rounded() / 100))
         return "the \(source.name) is called silent for \(said) s, and has spoken \(was) s ago"
     }

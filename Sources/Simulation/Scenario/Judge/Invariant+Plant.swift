@@ -72,14 +72,14 @@ extension RunHistory {
                 guard let truth = seen.truth, seen.isContactorClosed, let allowed = truth.allowedCurrent,
                     !isInside(seen.current, allowed, truth, unit)
                 else { continue }
-                guard let time = patience(unit, samples[index]) else {
+                guard let time = patience(unit, samples[index], isDeaf: wasDeaf(unit, index)) else {
                     if isTold(seen) || samples[index].isDaemonRunning == false { continue }
                     let telling = PhysicalTime.telling.time + units[unit].response
                     if hasBeenInside(unit, index, within: telling) { continue }
                     return failure(unit, samples[index].time, over(seen, allowed) + ", and nobody says so")
                 }
                 // Where we do not steer it, it is the current that moves, not the limit.
-                let isSteered = !Self.isDeaf(seen) && !isAlone(samples[index], seen)
+                let isSteered = !wasDeaf(unit, index) && !isAlone(samples[index], seen)
                 if isSteered
                     ? !wasInside(seen.current, unit, index, within: time)
                     : !hasBeenInside(unit, index, within: time)
@@ -98,13 +98,21 @@ extension RunHistory {
 
     /// From a narrower limit to the current inside it; `nil` = nothing on this site can bring it there, and
     /// somebody must say so.
-    private func patience(_ unit: Int, _ sample: RunSample) -> Duration? {
+    private func patience(_ unit: Int, _ sample: RunSample, isDeaf: Bool) -> Duration? {
         let seen = sample.units[unit]
         let time = reaction + PhysicalTime.inverterRamp.time + (seen.truth?.wireDelay ?? .zero)
-        guard Self.isDeaf(seen) || isAlone(sample, seen) else {
+        guard isDeaf || isAlone(sample, seen) else {
             return seen.faults.contains(.inverterScale) ? time + PhysicalTime.scale.time : time
         }
         return tail(unit, seen).map { $0 + time + PhysicalTime.telling.time }
+    }
+
+    /// It disobeys, or did until just now: what somebody else wrote stands until it is read back.
+    private func wasDeaf(_ unit: Int, _ index: Int) -> Bool {
+        let start = samples[index].time - PhysicalTime.readBack.time - units[unit].response
+        return samples[...index].reversed().prefix { $0.time >= start }.contains {
+            Self.isDeaf($0.units[unit])
+        }
     }
 
     /// Nobody tells the inverter anything, or nothing of it arrives.
@@ -264,6 +272,8 @@ extension RunHistory {
                         seen.isReversionBroken
                         ? .zero : units[unit].reversion + PhysicalTime.inverterRamp.time
                     if waited >= needed, isDeclared(unit, sample.time) { continue }
+                    // Somebody else has started it in the instant in which the contact opens.
+                    if seen.isReversionBroken, restedJustNow(unit, sample.time) { continue }
                     let how = parting.cause == .coil ? "our coil" : "a permit that we withdrew"
                     return failure(
                         unit, sample.time, "\(how) parts \(amperes(parting.current))")
@@ -271,6 +281,15 @@ extension RunHistory {
             }
         }
         return .passed
+    }
+
+    /// No more flowed than the contact may part when it was told to open.
+    private func restedJustNow(_ unit: Int, _ time: Duration) -> Bool {
+        let start = time - reaction - PhysicalTime.inverterRamp.time
+        return samples.contains {
+            $0.time >= start && $0.time < time
+                && $0.units[unit].current.magnitude <= units[unit].breakingCurrent
+        }
     }
 
     /// How long the inverter had been written nothing when a contact began to part: a write behind that, while

@@ -15,6 +15,10 @@ public struct PhysicalTime: Sendable, Equatable {
     static let telling = PhysicalTime(
         text: "power that does not follow is seen", time: .seconds(3),
         source: "2 s of evidence, so that no step of power is taken for a fault, and 1 s to act")
+    /// A setpoint that somebody else has written stands until then.
+    static let readBack = PhysicalTime(
+        text: "what stands in a device is read back", time: .seconds(1),
+        source: "each write costs a line its time; the setpoint is compared once a second")
     /// Power the wrong way of a setpoint that turns again and again.
     static let turning = PhysicalTime(
         text: "power the wrong way is seen though the setpoint turns all the time", time: .seconds(8),
