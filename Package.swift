@@ -159,7 +159,8 @@ let package = Package(
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
-                "ControlSocket", "SiteEvents", "SiteRecords", "ConfigText", "SiteFile", "RemoteLeases", "Signatures",
+                "ControlSocket", "SiteEvents", "SiteRecords", "ConfigText", "SiteFile", "RemoteLeases",
+                "Signatures",
             ]),
         edge(
             "BallastLink",

@@ -57,7 +57,7 @@ public enum EventField: String, Sendable, CaseIterable {
         case .role: "what that person may do: `viewer`, `operator`, `service` or `none`"
         case .reason: "in the words of the person who asked"
         case .asked: "what was asked for"
-        case .via: "from where: `control_socket`, `signed_lease`, a Modbus client's address, `ballastctl` itself"
+        case .via: "from where: `control_socket`, `signed_lease`, `ballastctl`, a Modbus client's address"
         case .saved: "`no`: a trip that was not on disk 100 ms after it came"
         }
     }

@@ -145,4 +145,24 @@ import Testing
         }
         #expect(try object(record)["clock"] as? String == expected)
     }
+
+    @Test func `one second in ten that the clock is slewed changes no energy, and is said`() throws {
+        var book = EnergyBook(points: ["meter"], mode: "production")
+        var record: [String: Any]?
+        var seconds = 0
+        while record == nil, seconds < 2_000 {
+            let wall = Self.quarter * 1_000 + Int64(seconds) * 1_100
+            let bytes = book.look(
+                wallMilliseconds: wall, at: time(Double(seconds)), isClockSynchronised: true)
+            if let bytes { record = try object(bytes) }
+            // 36 kW are 10 Wh in each true second, whatever the wall clock makes of it.
+            if record == nil { book.add(0, Watts(36_000), at: time(Double(seconds)), within: .seconds(3)) }
+            seconds += 1
+        }
+        let meter = try point(try #require(record), "meter")
+        #expect(meter["measured_s"] as? Int == 818)
+        #expect(meter["export_wh"] as? Int == 8_180)
+        #expect(record?["clock"] as? String == "slewed")
+        #expect(meter["quality"] as? String == "partial", "818 true seconds are no quarter of an hour")
+    }
 }

@@ -242,7 +242,7 @@ enum SiteKeys {
         static let stateDirectory = ConfigKey.path(
             "state_directory", .fixed("/var/lib/ballast"), "latched trips and the spool")
         static let spoolMax = ConfigKey<Int>.whole(
-            "spool_max_mb", 16...65_536, "MB", .fixed(256), "what waits for delivery; events outlast telemetry"
+            "spool_max_mb", 16...65_536, "MB", .fixed(256), "what waits for delivery; events go last"
         ) { $0 }
         // The kernel's limit for the address of a Unix socket is 108 bytes with its end.
         static let controlSocket = ConfigKey.path(
