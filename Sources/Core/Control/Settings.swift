@@ -31,7 +31,7 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
     public var isFrozenUnderLoadOnly = false
     /// How long after the last write the inverter is at zero power by itself; `nil` = nothing is proven, and
     /// it may keep its power for ever.
-    public var provenReversion: Duration?
+    public private(set) var provenReversion: Duration?
     /// From a decision to its arrival at the inverter, at most.
     public var writeBound = Duration.zero
     /// How long contactors stay closed when the cycle does not say anything any more: as long as the inverter
@@ -41,6 +41,12 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
     public var directCurrentLosses = UnitLosses.none
     /// Up to this share of the rating an inverter counts as at zero power, besides what it draws for itself.
     public static let zeroShare = 0.02
+
+    /// What is known of the inverter without us, or that nothing is: when it is lost follows from that.
+    public mutating func prove(_ reversion: Duration?) {
+        provenReversion = reversion
+        budget.inverterLoss = FreshnessBudget.inverterLoss(budget: budget.inverter, reversion: reversion)
+    }
 
     /// Up to this magnitude power counts as none.
     public var zeroPower: Watts { rating * Self.zeroShare + losses.idle }

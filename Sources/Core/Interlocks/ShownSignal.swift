@@ -34,7 +34,10 @@ extension UnitSignals {
         case .dischargeCurrentRatio:
             return number(signal, limit, allowed(image.battery.dischargeCurrentLimit, isDischarge: true))
         case .batterySilence: return number(signal, limit, budget.battery.seconds)
-        case .inverterSilence: return number(signal, limit, budget.inverter.seconds)
+        case .inverterSilence:
+            guard case .value(let value) = read(signal) else { return Shown() }
+            return Shown(
+                value: budget.inverterSeconds(at: value), limit: limit.map { budget.inverterSeconds(at: $0) })
         case .inputsSilence: return number(signal, limit, budget.inputs.seconds)
         case .chargeLoad, .dischargeLoad, .actuationError: return number(signal, limit, rating.kilowatts)
         case .chargeVoltageRatio: return number(signal, limit, volts(image.battery.chargeVoltageLimit))

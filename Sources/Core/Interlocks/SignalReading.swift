@@ -17,11 +17,31 @@ public struct FreshnessBudget: Sendable, BitwiseCopyable {
     public var inverter: Duration
     /// Of the digital inputs.
     public var inputs: Duration
+    /// An inverter that was not heard for so long is lost; twice its budget where nothing else is said. Power
+    /// is closed at the budget all the same: only the latching waits for what the device does by itself.
+    public var inverterLoss: Duration
 
-    public init(battery: Duration, inverter: Duration, inputs: Duration = .zero) {
+    public init(
+        battery: Duration, inverter: Duration, inputs: Duration = .zero, inverterLoss: Duration? = nil
+    ) {
+        self.inverterLoss = inverterLoss ?? inverter * 2
         self.battery = battery
         self.inverter = inverter
         self.inputs = inputs
+    }
+
+    /// When an inverter that is not heard is lost: it has had the time to go to zero by itself where that is
+    /// proven, else a second; five seconds at most, and never before twice its budget.
+    public static func inverterLoss(budget: Duration, reversion: Duration?) -> Duration {
+        let own = reversion ?? .seconds(1)
+        let bounded = own < .seconds(5) ? own : .seconds(5)
+        return budget * 2 < bounded ? bounded : budget * 2
+    }
+
+    /// The age at which the silence of an inverter has this ratio: its budget at 1, its loss at 2.
+    func inverterSeconds(at ratio: Double) -> Double {
+        ratio < 1
+            ? ratio * inverter.seconds : inverter.seconds + (ratio - 1) * (inverterLoss - inverter).seconds
     }
 
     /// The one rule for staleness.
@@ -35,8 +55,8 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
     public var image: UnitImage
     public var now: MonotonicTime
     public var budget: FreshnessBudget
-    /// Age of the device's oldest required reading ÷ its budget; `nil` before it was seen good for the first
-    /// time.
+    /// Age of the device's oldest required reading ÷ its budget (of an inverter beyond 1: how far it is on its
+    /// way from the budget to its loss at 2); `nil` before it was seen good for the first time.
     public var batterySilence: Double?
     public var inverterSilence: Double?
     public var inputsSilence: Double?

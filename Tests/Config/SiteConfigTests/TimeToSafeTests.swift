@@ -31,7 +31,7 @@ import YAMLText
         ("response_ms: 1900",      "cell_overvoltage", 3_740,  "a slow one"),
         ("contactor_open_ms: 100", "cell_overvoltage", 2_940,  "contacts that we open"),
         ("timeout_ms: 500",        "cell_overvoltage", 3_340,  "a transaction under way, and ours"),
-        ("reversion_s: 1",         "lost_inverter",    2_180,  "reversion shorter than our own detection"),
+        ("reversion_s: 1",         "lost_inverter",    3_540,  "reversion shorter than our own detection"),
     ]
     @Test(arguments: changes)
     func `what the unit declares counts`(keys: String, rule: String, milliseconds: Double, why: Comment)

@@ -127,7 +127,12 @@ struct SafePath {
             // Its age is counted from the last sample, so that no sample period comes before it.
             let budget = samplePeriod(signal.device) * 3 + period
             let share = rule.trip ?? rule.derate?.to ?? 1
-            let age = Duration.nanoseconds(Int64((Double(budget.nanoseconds) * share).rounded(.up)))
+            var age = Duration.nanoseconds(Int64((Double(budget.nanoseconds) * share).rounded(.up)))
+            // Nothing latches before the inverter has had the time to go to zero by itself; with a proof that
+            // is its reversion, without one a second.
+            if signal.device == .inverter {
+                age = max(age, .seconds(1), min(.seconds(5), unit.reversion + unit.response))
+            }
             return [part("silence", age), debounce]
         }
         let sample = part("sample", samplePeriod(signal.device))

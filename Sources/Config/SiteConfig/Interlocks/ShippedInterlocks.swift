@@ -52,7 +52,8 @@ extension InterlockRules {
             warn: nil, derate: nil, trip: 2, debounce: .milliseconds(0), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "devices",
             processSafetyTime: .milliseconds(30000),
-            source: "[P] twice the staleness budget (3 nominal periods and one cycle)",
+            source:
+                "[P] the device has had the time to go to zero by itself, where that is proven (5 s at most), else 1 s; never before twice the staleness budget (3 nominal periods and one cycle); power is zero after one budget",
             timeSource:
                 "[P] the inverter reverts to zero by itself after reversion_s; the BMS still protects the cells",
             floor: .init(trip: 2, debounce: .milliseconds(0))),

@@ -11,7 +11,7 @@ public enum ControlSettings {
         let book = ReversionBook(config, ReversionRecord())
         return config.units.map { unit in
             var settings = SiteAssembly.settings(of: unit, period: config.control.period)
-            settings.provenReversion = book.provenReversion(of: unit)
+            settings.prove(book.provenReversion(of: unit))
             return settings
         }
     }

@@ -111,7 +111,7 @@ public final class CoreRun {
             var settings = SiteAssembly.settings(
                 of: unit, profiles.indices.contains(index) ? profiles[index] : nil,
                 period: config.control.period)
-            settings.provenReversion = book.provenReversion(of: unit)
+            settings.prove(book.provenReversion(of: unit))
             return settings
         }
         var controller = Controller(settings: SiteAssembly.siteSettings(config), units: settings.span)

@@ -62,7 +62,7 @@ struct SiteAssembly {
             var settings = Self.settings(
                 of: unit, profiles.indices.contains(index) ? profiles[index] : nil,
                 period: config.control.period)
-            settings.provenReversion = book.provenReversion(of: unit)
+            settings.prove(book.provenReversion(of: unit))
             return settings
         }
         let exchange = Exchange(

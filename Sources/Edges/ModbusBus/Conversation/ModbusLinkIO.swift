@@ -183,7 +183,7 @@ extension ModbusConversation {
 
     /// Why an input cannot be read; `nil` leaves it to the age of the last sample: one lost frame is no
     /// evidence.
-    private func reason(of error: ModbusError, _ device: ModbusDevice) -> ReadingFault? {
+    func reason(of error: ModbusError, _ device: ModbusDevice) -> ReadingFault? {
         switch error {
         case .exception(5), .exception(6), .exception(10), .exception(11): nil
         case .exception: error.isRefusal ? .notImplemented : .deviceFault

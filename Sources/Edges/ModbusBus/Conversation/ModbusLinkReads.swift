@@ -196,8 +196,8 @@ extension ModbusConversation {
     }
 
     func measured(_ device: ModbusDevice, _ error: ModbusError?) {
-        guard let (place, kind) = device.plan?.measurement, let block = block(device, place, error)
-        else { return }
+        guard let (place, kind) = device.plan?.measurement else { return }
+        guard let block = block(device, place, error) else { return refused(device, error) }
         let time = answerTime
         switch device.role {
         case .inverter:
@@ -208,6 +208,17 @@ extension ModbusConversation {
         case .meter(let sign): kind.decode(block, sign: sign, at: time, into: &device.gridImage)
         case .module: return
         }
+        device.publish()
+    }
+
+    /// An inverter that goes on refusing is not silent: once its last sample is too old, its readings say why
+    /// there is none. One refusal is a hiccup.
+    private func refused(_ device: ModbusDevice, _ error: ModbusError?) {
+        guard case .inverter = device.role, let error, let fault = reason(of: error, device),
+            device.inverterImage.activePower.fault(at: now, within: device.settings.poll * 3) == .stale
+        else { return }
+        device.inverterImage.activePower = .bad(fault, since: now)
+        device.inverterImage.state = .bad(fault, since: now)
         device.publish()
     }
 
