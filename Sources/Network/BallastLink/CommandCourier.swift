@@ -52,8 +52,8 @@ struct CommandCourier {
         complaint = nil
         backoff.reset()
         for command in commands { await bring(command, token: token) }
-        // An aggregator that answers at once with nothing is not asked in a row.
-        return commands.isEmpty ? .milliseconds(200) : .zero
+        // Whatever it answers at once, it is not asked in a row.
+        return .milliseconds(200)
     }
 
     private mutating func complain(_ text: String) -> Duration {
@@ -153,7 +153,9 @@ enum LogText {
     static func plain(_ text: String) -> String {
         let scalars = text.unicodeScalars.prefix(200).map { scalar -> String in
             let isControl =
-                scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || scalar.value == 0x2028
+                scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+                || (0x202A...0x202E).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
+                || scalar.value == 0x2028
             return isControl || scalar.value == 0x2029
                 ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
         }

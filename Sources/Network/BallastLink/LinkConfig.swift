@@ -65,7 +65,9 @@ public struct LinkConfig: Sendable, Equatable {
             return nil
         }
         let isLocal = ["127.0.0.1", "localhost", "[::1]"].contains { host in
-            url == "http://" + host || url.hasPrefix("http://" + host + ":")
+            // `localhost:x@elsewhere` is elsewhere.
+            let port = url.hasPrefix("http://" + host + ":") ? url.dropFirst(host.count + 8) : "x"
+            return url == "http://" + host || !port.isEmpty && port.utf8.allSatisfy { (48...57).contains($0) }
         }
         if url.hasPrefix("http://") && !isLocal && !allowed {
             section.refuse(

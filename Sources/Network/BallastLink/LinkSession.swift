@@ -74,6 +74,11 @@ struct LinkSession {
         return opened
     }
 
+    /// The last number that a report speaks for.
+    private static func end(of batch: SpoolBatch) -> UInt64 {
+        max(batch.records.last?.number ?? 0, batch.gaps.last?.to ?? 0)
+    }
+
     private mutating func take(
         _ answer: ReportAnswer, to batch: SpoolBatch?, _ reader: SpoolReader
     ) throws(SpoolError) -> Duration {
@@ -89,6 +94,8 @@ struct LinkSession {
                 return backoff.next(using: &generator)
             }
             recordLimit = config.batchRecords
+            // What was not in the report it cannot have from it: the rest goes again, which changes nothing there.
+            let number = batch.map { min(number, Self.end(of: $0)) } ?? number
             let isProgress = number > position ?? 0 || batch == nil
             try moveTo(number)
             guard isProgress else {

@@ -142,6 +142,13 @@ private final class ScriptedAggregator {
         #expect(waited > .seconds(0.5))
     }
 
+    @Test func `a report is not believed to hold what was not in it`() async throws {
+        let aggregator = try await run(
+            [.stored(through: 4), .stored(through: 10), .stored(through: 10)], steps: 3)
+        #expect(aggregator.numbers(1) == [5, 6, 7, 8] && aggregator.numbers(2) == [9, 10])
+        #expect(aggregator.bodies.count == 3)
+    }
+
     @Test func `a log line from afar stays one line`() {
         let text = "no\u{1b}[2J\nMon ballastd: TRIP\u{2028}" + String(repeating: "x", count: 300)
         let line = LinkState.refused(status: 403, reason: text).line
