@@ -288,8 +288,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         var signals = UnitSignals(
             image: image, now: now, budget: budget,
             batterySilence: silence(batterySilentFor, isBatteryFresh, budget.battery),
-            inverterSilence: silence(
-                inverterSilentFor, isInverterFresh, budget.inverterLoss - budget.inverter),
+            inverterSilence: silence(inverterSilentFor, isInverterFresh, budget.inverterGrace),
             inputsSilence: silence(inputsSilentFor, areInputsFresh, budget.inputs), wired: settings.inputs,
             currentFloor: settings.currentFloor, rating: settings.rating, history: history(image, at: now))
         signals.hasBatteryAlarms = settings.hasBatteryAlarms

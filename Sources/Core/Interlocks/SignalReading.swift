@@ -38,10 +38,13 @@ public struct FreshnessBudget: Sendable, BitwiseCopyable {
         return budget * 2 < bounded ? bounded : budget * 2
     }
 
+    /// From the budget to the loss.
+    public var inverterGrace: Duration { inverterLoss - inverter }
+
     /// The age at which the silence of an inverter has this ratio: its budget at 1, its loss at 2.
     func inverterSeconds(at ratio: Double) -> Double {
         ratio < 1
-            ? ratio * inverter.seconds : inverter.seconds + (ratio - 1) * (inverterLoss - inverter).seconds
+            ? ratio * inverter.seconds : inverter.seconds + (ratio - 1) * inverterGrace.seconds
     }
 
     /// The one rule for staleness.
@@ -55,8 +58,8 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
     public var image: UnitImage
     public var now: MonotonicTime
     public var budget: FreshnessBudget
-    /// Age of the device's oldest required reading ÷ its budget (of an inverter beyond 1: how far it is on its
-    /// way from the budget to its loss at 2); `nil` before it was seen good for the first time.
+    /// Age of the device's oldest required reading ÷ its budget (of an inverter beyond 1: how far it is on
+    /// its way from the budget to its loss at 2); `nil` before it was seen good for the first time.
     public var batterySilence: Double?
     public var inverterSilence: Double?
     public var inputsSilence: Double?

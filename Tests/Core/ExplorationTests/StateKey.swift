@@ -218,7 +218,8 @@ extension StateKey {
                 [
                     "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
                     "finding",
-                    "startedAt", "leavesContactors", "restsSince", "inverter",
+                    "startedAt", "leavesContactors", "restsSince", "isHeard", "wasHeard", "heardAgain",
+                    "inverter",
                 ]
             ),
             (
