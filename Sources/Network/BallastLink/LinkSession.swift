@@ -94,7 +94,8 @@ struct LinkSession {
                 return backoff.next(using: &generator)
             }
             recordLimit = config.batchRecords
-            // What was not in the report it cannot have from it: the rest goes again, which changes nothing there.
+            // What was not in the report it cannot have from it: the rest goes again, which changes nothing
+            // there.
             let number = batch.map { min(number, Self.end(of: $0)) } ?? number
             let isProgress = number > position ?? 0 || batch == nil
             try moveTo(number)

@@ -292,8 +292,8 @@ extension RunHistory {
         }
     }
 
-    /// How long the inverter had been written nothing when a contact began to part: a write behind that, while
-    /// the contact travels, changes nothing.
+    /// How long the inverter had been written nothing when a contact began to part: a write behind that,
+    /// while the contact travels, changes nothing.
     private func silence(towards unit: Int, until time: Duration) -> Duration {
         let near = samples.filter { $0.time <= time && $0.time >= time - reaction - ContactorModel.travel }
         return near.map { $0.units[unit].writtenAge ?? .seconds(86_400) }.max() ?? .zero
