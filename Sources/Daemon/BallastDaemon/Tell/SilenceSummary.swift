@@ -12,7 +12,7 @@ enum SilenceSummary {
         let inverter = Device(
             name: "inverter", period: unit.inverter.poll,
             again: max(unit.inverter.poll, unit.inverter.timeout),
-            what: "answer", signal: "inverter_silence")
+            what: "answer", signal: "inverter_silence", reversion: unit.reversion + unit.response)
         return [battery, inverter].map { "    silence       " + $0.text(config) }
             + [
                 "    short gap     " + gap(config.control.shortGap, service)
@@ -34,14 +34,25 @@ enum SilenceSummary {
         var again: Duration
         var what: String
         var signal: String
+        /// Of an inverter its timer and its way to zero, as they are configured.
+        var reversion: Duration?
+
+        /// When the device is lost, for people: an inverter's time depends on what it has proven.
+        private func loss(after budget: Duration, _ trip: Double) -> String {
+            guard let reversion else { return "\(Names.rounded(budget.seconds * trip)) s" }
+            let proven = FreshnessBudget.inverterLoss(budget: budget, reversion: reversion)
+            let unproven = FreshnessBudget.inverterLoss(budget: budget, reversion: nil)
+            return "\(Names.rounded(proven.seconds)) s where its reversion is proven, else"
+                + " \(Names.rounded(unproven.seconds)) s"
+        }
 
         func text(_ config: SiteConfig) -> String {
             let budget = FreshnessBudget.budget(nominalPeriod: period, controlPeriod: config.control.period)
             let borne = (budget - period - config.control.period).nanoseconds / max(1, again.nanoseconds)
             let row = config.interlocks.rules.first { $0.signal == signal && $0.latches }
             let trip =
-                row.flatMap { row in row.trip.map { (row.id, budget.seconds * $0) } }
-                .map { ", \($0.0) after \(Names.rounded($0.1)) s" } ?? ""
+                row.flatMap { row in row.trip.map { (row.id, loss(after: budget, $0)) } }
+                .map { ", \($0.0) after \($0.1)" } ?? ""
             return
                 "\(name): zero power after \(Names.rounded(budget.seconds)) s\(trip); bears \(max(0, borne))"
                 + " lost \(what)\(borne == 1 ? "" : "s") in a row"
