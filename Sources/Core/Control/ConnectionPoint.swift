@@ -85,7 +85,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         if let power = power(of: index, images, &units, now) {
             (low, high) = (min(.zero, power), max(.zero, power))
         } else if let proven = unit.provenReversion {
-            guard let silence = units[index].inverterSilentFor else {
+            guard let silence = units[index].sight.inverterSilentFor else {
                 // Never heard: what a former run has asked of it nobody knows, but that was before the start.
                 guard now - (startedAt ?? now) < proven else { return }
                 return add(-unit.rating, unit.rating, isMetered: false, &rest)

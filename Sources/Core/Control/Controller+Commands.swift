@@ -8,7 +8,7 @@ extension Controller {
     public enum Command: Sendable, BitwiseCopyable, Equatable {
         /// Clears a unit's latched trips whose cause is gone and which the role may reset. It never starts
         /// power by itself: the unit is held until it is resumed.
-        case reset(unit: Int, role: Role = .operator)
+        case reset(unit: Int, role: Role = .operator, by: Person = .unknown)
         /// Asks for a power, for a time to live of at most `BasePoint.longestLease`.
         case setBasePoint(BasePointSource, Watts, for: Duration)
         case revokeBasePoint(BasePointSource)
@@ -29,9 +29,9 @@ extension Controller {
         case narrow(SiteLimits)
         /// Takes every unit out of service.
         case stop
-        /// Ends the stop, and the hold of every unit that only a restart holds. What a person or a trip
-        /// holds ends by its unit's name alone.
-        case resume
+        /// Ends the stop, and the hold of every unit that only a restart holds, or a trip that the same
+        /// person has reset. What else a person or a trip holds ends by its unit's name alone.
+        case resume(by: Person = .unknown)
         /// Ends one unit's hold, unless a trip is latched. A stop of the site stays.
         case resumeUnit(Int)
     }
@@ -39,7 +39,8 @@ extension Controller {
     /// Obeys a command and says what came of it.
     public mutating func handle(_ command: Command, at now: MonotonicTime, into decision: inout Decision) {
         switch command {
-        case .reset(let index, let role): reset(index, by: role, at: now, in: &decision)
+        case .reset(let index, let role, let person):
+            reset(index, by: role, person, at: now, in: &decision)
         case .setBasePoint(let source, let power, let time):
             let isGranted = basePoint.grant(source, power, for: time, at: now)
             tell(
@@ -60,10 +61,11 @@ extension Controller {
         case .stop:
             isStopWanted = true
             tell(.stopRequested, at: now, in: &decision)
-        case .resume:
+        case .resume(let person):
             isStopWanted = false
+            for index in 0..<unitCount { resumeWithSite(index, person, at: now, in: &decision) }
+            // Last: who waits for the answer has those of the units before it.
             tell(.resumed, at: now, in: &decision)
-            for index in 0..<unitCount { resumeWithSite(index, at: now, in: &decision) }
         case .resumeUnit(let index):
             guard isUnit(index) else { return }
             release(index, at: now, in: &decision)
@@ -74,10 +76,10 @@ extension Controller {
     // the stack, and one function keeps room for all of its own at once.
 
     private mutating func reset(
-        _ index: Int, by role: Role, at now: MonotonicTime, in decision: inout Decision
+        _ index: Int, by role: Role, _ person: Person, at now: MonotonicTime, in decision: inout Decision
     ) {
         guard isUnit(index) else { return }
-        let kind = Self.kind(of: units[index].reset(by: role))
+        let kind = Self.kind(of: units[index].reset(by: role, person))
         tell(kind, unit: index, at: now, in: &decision)
     }
 
@@ -106,10 +108,12 @@ extension Controller {
         tell(kind, time == nil ? nil : power.value, unit: index, at: now, in: &decision)
     }
 
-    private mutating func resumeWithSite(_ index: Int, at now: MonotonicTime, in decision: inout Decision) {
+    private mutating func resumeWithSite(
+        _ index: Int, _ person: Person, at now: MonotonicTime, in decision: inout Decision
+    ) {
         let hold = hold(of: index)
         guard !hold.isEmpty else { return }
-        if hold.isOfNobody || isLatched(index) {
+        if hold.isOfNobody || isLatched(index) || (hold.isOfTrips && wasReset(index, by: person)) {
             release(index, at: now, in: &decision)
         } else {
             tell(.held(hold), unit: index, at: now, in: &decision)
@@ -117,6 +121,10 @@ extension Controller {
     }
 
     private func hold(of index: Int) -> UnitHold { units[index].hold }
+    /// Somebody without a name is never the same person.
+    private func wasReset(_ index: Int, by person: Person) -> Bool {
+        person != .unknown && units[index].resetBy == person
+    }
     private func isLatched(_ index: Int) -> Bool { !units[index].bank.latched.isEmpty }
 
     private mutating func lock(

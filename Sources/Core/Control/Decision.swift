@@ -36,6 +36,8 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     public var firstOut: InterlockID?
     /// What keeps the unit from starting by itself; it shows once no trip is latched.
     public var hold: UnitHold = .none
+    /// Who has reset the trips for which it is held; `nil` = nobody yet.
+    public var resetBy: Person?
     public var warnings: InterlockSet = .none
     /// Why a device does not count as heard; `nil` while it does.
     public var missingBattery: MissingReading?
@@ -55,6 +57,8 @@ public struct Event: Sendable, BitwiseCopyable {
         case openedUnderLoad
         /// The inverter says that it is built for less than the site's file says.
         case nameplateBelow
+        /// The row's limit was passed anew, and the row counts how often.
+        case countedAnew(InterlockID)
         case warned(InterlockID)
         case warningGone(InterlockID)
         /// Every trip is gone.

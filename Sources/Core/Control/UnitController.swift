@@ -10,27 +10,17 @@ struct UnitController: Sendable, BitwiseCopyable {
     let settings: UnitSettings
     private(set) var bank = InterlockBank()
     private(set) var mode: UnitMode
-    /// For how long somebody has looked and not seen all required readings of the device fresh; `nil` before
-    /// they were fresh for the first time.
-    private(set) var batterySilentFor: Duration?
-    private(set) var inverterSilentFor: Duration?
-    private(set) var inputsSilentFor: Duration?
-    /// Why the device does not count as heard; `nil` while it does.
-    private(set) var missingBattery: MissingReading?
-    private(set) var missingInverter: MissingReading?
-    /// What the battery says in this cycle.
-    private var seen: SeenBattery?
+    private(set) var sight: UnitSight
     private(set) var reported: InterlockSet = .none
     /// Who keeps the unit out of service.
     var locks = UnitLocks()
     private(set) var hold = UnitHold.none
+    /// Who has reset the last of its trips; `nil` while one is latched, and once a resume has ended the hold.
+    private(set) var resetBy: Person?
     private var hasSecondSender = false
     /// How much power the ramp has come to since the unit runs: the others give their part back as slowly.
     private(set) var entered: Watts = .zero
-    private var actuation: ActuationWatch
-    private var thermal: ThermalWatch
     private var limits = UnitLimits()
-    private var frozen: FrozenWatch
     private var wrongPower = WrongPower()
     /// What the inverter says that it is built for; `nil` before it has said anything.
     private(set) var nameplate: Watts?
@@ -43,9 +33,7 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     init(settings: UnitSettings, enterService: Duration, shortGap: Duration, heat: ThermalWatch.Heat) {
         self.settings = settings
-        actuation = ActuationWatch(response: settings.inverterResponse)
-        thermal = ThermalWatch(resolution: settings.temperatureResolution, heat: heat)
-        frozen = FrozenWatch(limit: settings.frozenSamples)
+        sight = UnitSight(settings, heat: heat)
         contactors = ContactorControl(settings)
         gap = ShortGap(limit: shortGap)
         opinion = SecondOpinion(rating: settings.rating, idle: settings.directCurrentLosses.idle)
@@ -66,17 +54,22 @@ struct UnitController: Sendable, BitwiseCopyable {
         var isGridGood = true
     }
 
-    mutating func restore(_ trips: InterlockSet, firstOut: InterlockID?, hold former: UnitHold) {
+    mutating func restore(
+        _ trips: InterlockSet, firstOut: InterlockID?, hold former: UnitHold, resetBy person: Person?
+    ) {
         bank.restore(trips, firstOut: firstOut)
         hold = hold.union(former)
+        resetBy = resetBy ?? person
         holdWhileTripped()
         if trips.contains(.contactorFeedback) { contactors.restoreFault() }
     }
 
     /// The contactors get their edge when their own trip is reset, and not before.
-    mutating func reset(by role: Role) -> InterlockBank.ResetOutcome {
+    mutating func reset(by role: Role, _ person: Person) -> InterlockBank.ResetOutcome {
         let wasFaulted = bank.latched.contains(.contactorFeedback)
+        let wasLatched = !bank.latched.isEmpty
         let outcome = bank.reset(by: role)
+        if wasLatched && outcome == .done { resetBy = person }
         if wasFaulted && !bank.latched.contains(.contactorFeedback) { contactors.requestReset() }
         return outcome
     }
@@ -88,12 +81,19 @@ struct UnitController: Sendable, BitwiseCopyable {
     mutating func release() -> Bool {
         guard bank.latched.isEmpty, !bank.isHolding else { return false }
         hold = .none
+        resetBy = nil
         return true
     }
 
     /// From its trip on a unit starts only when a person resumes it.
     private mutating func holdWhileTripped() {
-        if !bank.latched.isEmpty { hold.insert(.afterReset) }
+        guard !bank.latched.isEmpty else { return }
+        hold.insert(.afterReset)
+        resetBy = nil
+    }
+
+    mutating func restore(counted id: InterlockID, age: Duration, _ rows: Span<InterlockRow>) {
+        bank.restore(counted: id, age: age, rows)
     }
 
     /// Nothing seen so far counts: standby until `end`, and the time to enter service after it. Whoever has
@@ -103,7 +103,9 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// Tells what was asked of the inverter in the end.
-    mutating func record(_ setpoint: Watts, at now: MonotonicTime) { actuation.record(setpoint, at: now) }
+    mutating func record(_ setpoint: Watts, at now: MonotonicTime) {
+        sight.actuation.record(setpoint, at: now)
+    }
 
     /// Everything up to the permit window; fills `decision` but for the setpoint.
     ///
@@ -112,7 +114,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         _ image: UnitImage, _ rows: Span<InterlockRow>, _ input: Input, into decision: inout UnitDecision,
         _ events: inout EventList
     ) -> Role? {
-        let signals = qualify(image, at: input.now, after: input.elapsed)
+        let signals = sight.look(image, &contactors, at: input.now, after: input.elapsed)
         if image.battery.hasSecondSender != hasSecondSender {
             hasSecondSender = image.battery.hasSecondSender
             add(hasSecondSender ? .secondSenderHeard : .secondSenderGone, input, &events)
@@ -167,8 +169,9 @@ struct UnitController: Sendable, BitwiseCopyable {
         decision.leavesContactors = contactors.leavesContactors
         decision.restsInverter = contactors.restsInverter
         decision.hold = hold
-        decision.missingBattery = missingBattery
-        decision.missingInverter = missingInverter
+        decision.resetBy = resetBy
+        decision.missingBattery = sight.missingBattery
+        decision.missingInverter = sight.missingInverter
         decision.closesMainContactor = contactors.output.closesMain
         decision.closesPrechargeContactor = contactors.output.closesPrecharge
         decision.contactors = contactors.isDriven ? contactors.sequence.state : nil
@@ -238,126 +241,6 @@ struct UnitController: Sendable, BitwiseCopyable {
         events.append(Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now))
     }
 
-    /// Whether the battery itself says so, or the inverter: 2 % of the rating.
-    private func isPowerFlowing(_ image: UnitImage, at now: MonotonicTime) -> Bool {
-        let current = image.battery.packCurrent.fresh(at: now, within: settings.budget.battery)
-        if let current, current.magnitude > settings.currentFloor { return true }
-        let power = image.inverter.activePower.fresh(at: now, within: settings.budget.inverter)
-        return power.map { $0.magnitude > settings.rating * 0.02 } ?? false
-    }
-
-    /// Two fifths of the current at full power.
-    private func swing(_ image: UnitImage, _ now: MonotonicTime) -> Amperes? {
-        let pack = image.battery.packVoltage.fresh(at: now, within: settings.budget.battery)
-        return pack.flatMap { $0 > .zero ? Amperes(0.4 * settings.rating.value / $0.value) : nil }
-    }
-
-    /// Gives every signal its age: how long ago the device's required readings were all fresh.
-    private mutating func qualify(
-        _ raw: UnitImage, at now: MonotonicTime, after elapsed: Duration
-    ) -> UnitSignals {
-        let budget = settings.budget
-        var image = raw
-        image.battery = Plausible.battery(raw.battery, at: now, within: budget.battery)
-        image.inverter.dcVoltage = Plausible.dcSide(raw.inverter.dcVoltage)
-        let isLoaded = !settings.isFrozenUnderLoadOnly || isPowerFlowing(image, at: now)
-        if frozen.isFrozen(
-            image.battery, at: now, within: budget.battery, isLoaded: isLoaded, swing: swing(image, now))
-        {
-            image.battery.packCurrent = .bad(.frozen, since: now)
-            image.battery.packVoltage = .bad(.frozen, since: now)
-            image.battery.cellVoltageMax = .bad(.frozen, since: now)
-            image.battery.cellVoltageMin = .bad(.frozen, since: now)
-            image.battery.cellTemperatureMax = .bad(.frozen, since: now)
-            image.battery.cellTemperatureMin = .bad(.frozen, since: now)
-        }
-        seen = SeenBattery(
-            image.battery, at: now, within: budget.battery, hasAlarms: settings.hasBatteryAlarms)
-        let isBatteryFresh = seen != nil
-        let isInverterFresh =
-            image.inverter.activePower.fault(at: now, within: budget.inverter) == nil
-            && image.inverter.state.fault(at: now, within: budget.inverter) == nil
-        batterySilentFor = isBatteryFresh ? .zero : batterySilentFor.map { $0 + elapsed }
-        inverterSilentFor = isInverterFresh ? .zero : inverterSilentFor.map { $0 + elapsed }
-        learnMissing(image, isBatteryFresh: isBatteryFresh, isInverterFresh: isInverterFresh, at: now)
-        let areInputsFresh = Plausible.areFresh(
-            image.inputs, settings.inputs, at: now, within: budget.inputs)
-        inputsSilentFor = areInputsFresh ? .zero : inputsSilentFor.map { $0 + elapsed }
-        contactors.look(
-            image, at: now, within: budget, areInputsFresh: areInputsFresh, after: elapsed)
-        var signals = UnitSignals(
-            image: image, now: now, budget: budget,
-            batterySilence: silence(batterySilentFor, isBatteryFresh, budget.battery),
-            inverterSilence: silence(inverterSilentFor, isInverterFresh, budget.inverterGrace),
-            inputsSilence: silence(inputsSilentFor, areInputsFresh, budget.inputs), wired: settings.inputs,
-            currentFloor: settings.currentFloor, rating: settings.rating, history: history(image, at: now))
-        signals.hasBatteryAlarms = settings.hasBatteryAlarms
-        signals.idle = settings.directCurrentLosses.idle
-        return signals
-    }
-
-    /// Silent, refused or never said: what people are told must be true.
-    private mutating func learnMissing(
-        _ image: UnitImage, isBatteryFresh: Bool, isInverterFresh: Bool, at now: MonotonicTime
-    ) {
-        missingBattery = nil
-        missingInverter = nil
-        if !isBatteryFresh {
-            let search = MissingReading.Search(
-                .battery, at: now, within: settings.budget.battery, lasting: batterySilentFor)
-            missingBattery = SeenBattery.missing(
-                image.battery, hasAlarms: settings.hasBatteryAlarms, search)
-        }
-        if !isInverterFresh {
-            var search = MissingReading.Search(
-                .inverter, at: now, within: settings.budget.inverter, lasting: inverterSilentFor)
-            search.look(image.inverter.activePower, .activePower)
-            search.look(image.inverter.state, .state)
-            missingInverter = search.result
-        }
-    }
-
-    /// The signals that need a memory.
-    private mutating func history(_ image: UnitImage, at now: MonotonicTime) -> HistorySignals {
-        var signals = HistorySignals()
-        signals.contactorFeedback = contactors.feedback
-        signals.dcVoltageError = contactors.dcVoltageError
-        switch image.inverter.activePower.look(at: now, within: settings.budget.inverter) {
-        case .value(let delivered, _):
-            if settings.rating > .zero, let error = actuation.error(of: delivered, at: now) {
-                signals.actuationError = .value(error / settings.rating)
-            }
-        case .fault(let fault): signals.actuationError = .missing(fault)
-        }
-        let limit = settings.budget.battery
-        let hottest: Celsius
-        let age: Duration
-        switch image.battery.cellTemperatureMax.look(at: now, within: limit) {
-        case .value(let value, let since):
-            hottest = value
-            age = since
-        case .fault(let fault):
-            signals.temperatureRise = .missing(fault)
-            signals.temperatureRiseFast = .missing(fault)
-            signals.thermalRunaway = .missing(fault)
-            return signals
-        }
-        let weakest = image.battery.cellVoltageMin.fresh(at: now, within: limit)
-        thermal.add(hottest, weakest, at: now - age)
-        if let slow = thermal.slow { signals.temperatureRise = .value(slow) }
-        if let fast = thermal.fast { signals.temperatureRiseFast = .value(fast) }
-        if let isRunaway = thermal.isRunaway(hottest, weakest) {
-            signals.thermalRunaway = .value(isRunaway ? 1 : 0)
-        }
-        return signals
-    }
-
-    /// Below 1 while fresh; from 1 upward once the budget is spent, 2 when it is spent twice.
-    private func silence(_ time: Duration?, _ isFresh: Bool, _ budget: Duration) -> Double? {
-        guard let time else { return nil }
-        return isFresh ? 0 : 1 + time.seconds / budget.seconds
-    }
-
     private func event(of signals: UnitSignals, _ input: Input) -> UnitMode.Event {
         if !bank.latched.isEmpty { return .trip }
         let isSeen =
@@ -391,7 +274,8 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     /// What repeats itself, or says what cannot be, has not been well for longer than it has been missing.
     private var isMerelySilent: Bool {
-        (missingBattery?.fault ?? .stale) == .stale && (missingInverter?.fault ?? .stale) == .stale
+        (sight.missingBattery?.fault ?? .stale) == .stale
+            && (sight.missingInverter?.fault ?? .stale) == .stale
     }
 
     /// Tells of a gap that is over.
@@ -423,10 +307,10 @@ struct UnitController: Sendable, BitwiseCopyable {
     ) {
         let power = signals.image.inverter.activePower.look(at: input.now, within: settings.budget.inverter)
         if case .value(let delivered, let age) = power,
-            let (lowest, highest) = actuation.asked(at: input.now)
+            let (lowest, highest) = sight.actuation.asked(at: input.now)
         {
             let sight = WrongPower.Sight(
-                lowest: lowest, highest: highest, asked: actuation.last, delivered: delivered, age: age,
+                lowest: lowest, highest: highest, asked: sight.actuation.last, delivered: delivered, age: age,
                 zero: settings.zeroPower)
             if wrongPower.look(sight, after: input.elapsed), bank.latch(.notFollowing) {
                 events.append(told(.tripped(.notFollowing), signals, input))
@@ -450,7 +334,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     /// With what was asked of the inverter and what it gives.
     private func told(_ kind: Event.Kind, _ signals: UnitSignals, _ input: Input) -> Event {
         var event = Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now)
-        event.asked = actuation.last
+        event.asked = sight.actuation.last
         event.delivered = delivered(signals)
         return event
     }
@@ -518,7 +402,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     private mutating func window(
         _ signals: UnitSignals, _ verdict: InterlockBank.Verdict, after elapsed: Duration
     ) -> PermitWindow {
-        guard mode.isRunning, contactors.output.isPermitted, let seen else {
+        guard mode.isRunning, contactors.output.isPermitted, let seen = sight.seen else {
             limits.forget()
             return closedWindow
         }
@@ -533,7 +417,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         for index in 0..<rows.count {
             let row = rows[index]
             let isWarned = bank.warnings.contains(row.id)
-            guard isWarned != reported.contains(row.id) || verdict.tripped.contains(row.id) else { continue }
+            let isTold = verdict.tripped.contains(row.id) || verdict.counted.contains(row.id)
+            guard isTold || isWarned != reported.contains(row.id) else { continue }
             func add(_ kind: Event.Kind, limit: Double?) {
                 let shown = signals.shown(row.signal, limit: limit)
                 var event = Event(
@@ -542,9 +427,12 @@ struct UnitController: Sendable, BitwiseCopyable {
                 tellMissing(row.signal, in: &event)
                 events.append(event)
             }
+            if row.count > 0 && verdict.counted.contains(row.id) {
+                add(.countedAnew(row.id), limit: row.trip)
+            }
             if verdict.tripped.contains(row.id) {
                 add(.tripped(row.id), limit: row.trip)
-                if row.id == .notFollowing { events.tell(actuation.last, delivered(signals)) }
+                if row.id == .notFollowing { events.tell(sight.actuation.last, delivered(signals)) }
             }
             if isWarned != reported.contains(row.id) {
                 add(isWarned ? .warned(row.id) : .warningGone(row.id), limit: row.warn)
@@ -557,8 +445,8 @@ struct UnitController: Sendable, BitwiseCopyable {
     private func tellMissing(_ signal: Signal, in event: inout Event) {
         let (missing, budget): (MissingReading?, Duration)
         switch signal {
-        case .batterySilence: (missing, budget) = (missingBattery, settings.budget.battery)
-        case .inverterSilence: (missing, budget) = (missingInverter, settings.budget.inverter)
+        case .batterySilence: (missing, budget) = (sight.missingBattery, settings.budget.battery)
+        case .inverterSilence: (missing, budget) = (sight.missingInverter, settings.budget.inverter)
         case _: return
         }
         guard let missing else { return }

@@ -14,14 +14,27 @@ struct FlickerCount: Sendable, BitwiseCopyable {
     ///
     /// - Returns: how many there were within `window`, this one included.
     mutating func add(at clock: Duration, within window: Duration) -> Int {
-        let now = UInt32(truncatingIfNeeded: clock.nanoseconds / 1_000_000_000 + 1)
-        let longest = UInt32(truncatingIfNeeded: window.nanoseconds / 1_000_000_000)
-        seconds[Int(next)] = now
+        note(at: clock)
+        return count(at: clock, within: window)
+    }
+
+    /// The same of one that a former run has seen, which nobody counts for now.
+    mutating func note(at clock: Duration) {
+        seconds[Int(next)] = Self.whole(clock) + 1
         next = (next + 1) % UInt8(Self.most)
+    }
+
+    private func count(at clock: Duration, within window: Duration) -> Int {
+        let (now, longest) = (Self.whole(clock) + 1, Self.whole(window))
         var count = 0
-        for index in 0..<Self.most where seconds[index] > 0 && now - seconds[index] <= longest {
-            count += 1
+        for index in 0..<Self.most where seconds[index] > 0 {
+            // What a former run has noted may lie before the end of the longest window.
+            if now >= seconds[index], now - seconds[index] <= longest { count += 1 }
         }
         return count
+    }
+
+    private static func whole(_ time: Duration) -> UInt32 {
+        UInt32(truncatingIfNeeded: time.nanoseconds / 1_000_000_000)
     }
 }

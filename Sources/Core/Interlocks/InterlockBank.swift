@@ -10,7 +10,10 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     /// Of rows that count: when their limit was passed anew, by a clock of observed time.
     /// In the order of the table; those that find no room share the last.
     private var flicker: InlineArray<8, FlickerCount> = InlineArray(repeating: FlickerCount())
-    private var clock = Duration.zero
+    /// It begins at the longest window, so that what a former run has counted lies behind it.
+    private var clock = Self.longestWindow
+    /// Of `InterlockRow.countWindow`.
+    public static let longestWindow = Duration.seconds(3_600)
     /// Of the row that is being judged, among those that count.
     private var place = -1
     /// One bit for each row: it has counted the present passing of its limit.
@@ -56,6 +59,8 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         public var discharge = Allowance()
         /// Trips that latched in this cycle.
         public var tripped: InterlockSet = .none
+        /// Rows whose limit was passed anew in this cycle, and which count that; none that is latched.
+        public var counted: InterlockSet = .none
         /// The limit of a row that stops the whole site is passed now, for its debounce: who may reset it.
         public var emergency: Role?
 
@@ -161,6 +166,17 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         if let first, trips.contains(first) { firstOut = first } else { firstOut = lowest(of: trips) }
     }
 
+    /// Takes over that a former run has seen the row's limit passed anew, `age` ago. A restart forgets no
+    /// flicker.
+    public mutating func restore(counted id: InterlockID, age: Duration, _ rows: Span<InterlockRow>) {
+        var place = -1
+        for index in 0..<rows.count where rows[index].count > 0 {
+            if place < 7 { place += 1 }
+            guard rows[index].id == id, age >= .zero, age <= Self.longestWindow else { continue }
+            flicker[place].note(at: clock - age)
+        }
+    }
+
     private func close(_ row: InterlockRow, _ cause: Cause, into verdict: inout Verdict) {
         if row.direction != .discharge { verdict.charge.limit(to: 0, cause) }
         if row.direction != .charge { verdict.discharge.limit(to: 0, cause) }
@@ -175,7 +191,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         if row.direction != .discharge { verdict.charge.limit(to: share, .interlock(row.id)) }
         if row.direction != .charge { verdict.discharge.limit(to: share, .interlock(row.id)) }
         guard let trip = row.trip else { return }
-        if count(row, index, value) { act(row, index, into: &verdict) }
+        if count(row, index, value, into: &verdict) { act(row, index, into: &verdict) }
         let isPassed = row.isPassed(trip, by: value)
         if isPassed { present.insert(InterlockSet(row.id)) }
         if isPassed && signals.flows(row.condition) {
@@ -205,7 +221,9 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     /// Counts each time that the limit is passed anew.
     ///
     /// - Returns: whether that is once too often, now.
-    private mutating func count(_ row: InterlockRow, _ index: Int, _ value: Double) -> Bool {
+    private mutating func count(
+        _ row: InterlockRow, _ index: Int, _ value: Double, into verdict: inout Verdict
+    ) -> Bool {
         guard row.count > 0 else { return false }
         let bit: UInt64 = 1 << UInt64(index)
         guard row.isCounted(value) else {
@@ -215,8 +233,9 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         guard counted & bit == 0 else { return false }
         counted |= bit
         let times = flicker[place].add(at: clock, within: row.countWindow)
-        guard times >= Int(row.count), !latched.contains(row.id) else { return false }
-        flicker[place] = FlickerCount()
+        guard !latched.contains(row.id) else { return false }
+        verdict.counted.insert(InterlockSet(row.id))
+        guard times >= Int(row.count) else { return false }
         present.insert(InterlockSet(row.id))
         return true
     }
@@ -250,9 +269,9 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     private mutating func act(_ row: InterlockRow, _ index: Int, into verdict: inout Verdict) {
         switch row.action {
         case .stop, .hold: stopping |= 1 << UInt64(index)
-        case .trip: latch(row.id, into: &verdict)
+        case .trip: latch(row, into: &verdict)
         case .emergencyStop:
-            latch(row.id, into: &verdict)
+            latch(row, into: &verdict)
             // Of several the strictest counts.
             verdict.emergency = verdict.emergency == .service ? .service : row.reset
         }
@@ -265,8 +284,11 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         if row.action == .hold { isHolding = true }
     }
 
-    private mutating func latch(_ id: InterlockID, into verdict: inout Verdict) {
-        if latch(id) { verdict.tripped.insert(InterlockSet(id)) }
+    private mutating func latch(_ row: InterlockRow, into verdict: inout Verdict) {
+        guard latch(row.id) else { return }
+        verdict.tripped.insert(InterlockSet(row.id))
+        // A person has to reset it: what comes after that is counted anew.
+        if row.count > 0 { flicker[place] = FlickerCount() }
     }
 
     private func lowest(of trips: InterlockSet) -> InterlockID? {

@@ -23,6 +23,11 @@ public struct UnitHold: BitSet {
     /// Every bit that has a name.
     public static let all = UnitHold(rawValue: 0b1_1111)
 
+    /// Nothing but trips and restarts: who has reset the trips knows of all of it.
+    public var isOfTrips: Bool {
+        UnitHold.afterReset.union(.afterRestart).union(.repeatedRestarts).contains(self)
+    }
+
     /// No person and no trip has a part in it: the resume of the whole site is enough.
     public var isOfNobody: Bool {
         UnitHold.afterRestart.union(UnitHold.repeatedRestarts).contains(self)

@@ -31,6 +31,7 @@ public enum EventName: String, Sendable, CaseIterable {
     case outputWatchdogTest = "output_watchdog_test"
     case nameplateBelow = "nameplate_below"
     case shortGap = "short_gap"
+    case countedAnew = "counted_anew"
     case sensorAgrees = "sensor_agrees"
     case sensorContradicted = "sensor_contradicted"
     // the grid, the frequency and the power that is asked for

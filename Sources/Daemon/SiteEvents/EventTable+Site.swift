@@ -207,7 +207,8 @@ extension EventTable {
             "The site may run again",
             """
             A person has ended the stop, and the hold of every unit that only a restart held; units enter
-            service when everything is seen good. What a trip or a person holds is resumed by the unit's name.
+            service when everything is seen good. What a trip holds it starts where the same person has reset
+            it; what else holds a unit is resumed by the unit's name.
             """,
             advice: """
                 Nothing to do.

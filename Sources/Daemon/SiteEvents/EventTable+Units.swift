@@ -288,6 +288,17 @@ extension EventTable {
                 at the device, another device at this address.
                 """),
         EventRow(
+            .countedAnew, "d00299ca8300418880f0b3daaeb7009a", .notice,
+            "Unit @BALLAST_UNIT@: the limit of @BALLAST_INTERLOCK@ was passed anew, which is counted",
+            """
+            The value was @BALLAST_VALUE@, the limit is @BALLAST_LIMIT@. It did not last for the row's debounce,
+            so nothing has tripped; as often as the row's count within its window it does. Restarts do not clear
+            the count, a trip and its reset do.
+            """,
+            advice: """
+                Look at the sensor, its wiring and the thing itself before it trips: what flickers is seldom well.
+                """),
+        EventRow(
             .shortGap, "b06bc8f5495645979bde7d9df3e2233d", .notice,
             "A device of unit @BALLAST_UNIT@ was missing for @BALLAST_VALUE@, and the unit is back",
             """

@@ -115,6 +115,9 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     public var missing: [MissingStatus]?
     /// Who keeps it out of service; absent where nobody does.
     public var locks: [LockStatus]?
+    /// How often its contacts have parted more than `breaking_current_a`, or a current that nobody knew; for
+    /// good. Absent where they never did.
+    public var worn_openings: Int?
     /// Whether its inverter is known to go to zero by itself: `proven: …`, `not proven`, `testing` or
     /// `failed: …`. Absent in records of older versions.
     public var reversion: String?

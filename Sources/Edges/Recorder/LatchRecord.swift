@@ -11,12 +11,45 @@ public struct LatchRecord: Sendable, Equatable {
         public var firstOut: UInt8?
         /// What keeps the unit from starting by itself, one bit each.
         public var hold: UInt8
+        /// The number of the account that has reset the trips for which the unit is held; `nil` = nobody has,
+        /// or nobody knows who.
+        public var resetBy: UInt32?
 
-        public init(unit: String, trips: UInt64, firstOut: UInt8?, hold: UInt8 = 0) {
+        public init(
+            unit: String, trips: UInt64, firstOut: UInt8?, hold: UInt8 = 0, resetBy: UInt32? = nil
+        ) {
             self.unit = unit
             self.trips = trips
             self.firstOut = firstOut
             self.hold = hold
+            self.resetBy = resetBy
+        }
+    }
+
+    /// When the limit of a row that counts was passed anew.
+    public struct Passing: Sendable, Equatable {
+        public var unit: String
+        /// Number of the interlock.
+        public var interlock: UInt8
+        /// Seconds since 1970-01-01 00:00 UTC.
+        public var at: Int64
+
+        public init(unit: String, interlock: UInt8, at: Int64) {
+            self.unit = unit
+            self.interlock = interlock
+            self.at = at
+        }
+    }
+
+    /// How often a unit's contacts have parted more than they are made for, or a current that nobody knew.
+    public struct Wear: Sendable, Equatable {
+        public var unit: String
+        /// 1 or more.
+        public var openings: UInt32
+
+        public init(unit: String, openings: UInt32) {
+            self.unit = unit
+            self.openings = openings
         }
     }
 
@@ -66,6 +99,10 @@ public struct LatchRecord: Sendable, Equatable {
     /// Of the latched trips, in the order in which they came.
     public var details: [Detail]
     public var absences: [Absence]
+    /// In the order in which they came, each no longer than its row's window.
+    public var passings: [Passing]
+    /// For good: nothing makes a worn contact new but a person who changes it.
+    public var wear: [Wear]
     /// Somebody has taken the site out of service, and nobody has let it run again.
     public var isStopped: Bool
 
@@ -80,9 +117,10 @@ public struct LatchRecord: Sendable, Equatable {
     /// Where the record lies in a state folder.
     public static func path(in directory: String) -> String { directory + "/latches" }
 
-    private static let heading = "ballast latches 2"
-    /// Without holds and details; a unit with a trip is held all the same.
-    private static let formerHeading = "ballast latches 1"
+    private static let heading = "ballast latches 3"
+    /// 1: without holds and details; a unit with a trip is held all the same. 2: without who has reset it,
+    /// passings and wear.
+    private static let formerHeadings = ["ballast latches 1", "ballast latches 2"]
     private static let stoppedLine = "site stopped"
     /// One line for each unit and a checksum: a person can read it, a half-written one is found out.
     public var bytes: [UInt8] {
@@ -90,7 +128,8 @@ public struct LatchRecord: Sendable, Equatable {
         for entry in entries {
             let first = entry.firstOut.map { String($0) } ?? "-"
             text += "unit \(entry.unit) trips \(String(entry.trips, radix: 16)) first \(first)"
-            text += " hold \(String(entry.hold, radix: 16))\n"
+            text += " hold \(String(entry.hold, radix: 16))"
+            text += " reset \(entry.resetBy.map { String($0) } ?? "-")\n"
         }
         for detail in details {
             let value = detail.value.map { String($0) } ?? "-"
@@ -103,6 +142,10 @@ public struct LatchRecord: Sendable, Equatable {
             text += "absent \(absence.unit) \(absence.kind.rawValue) until \(end) by \(person)"
             text += " for \(absence.reason)\n"
         }
+        for passing in passings {
+            text += "passed \(passing.unit) \(passing.interlock) at \(passing.at)\n"
+        }
+        for wear in wear { text += "worn \(wear.unit) openings \(wear.openings)\n" }
         return Array((text + "checksum \(Self.checksum(text))\n").utf8)
     }
 
@@ -112,11 +155,14 @@ public struct LatchRecord: Sendable, Equatable {
     public static func read(_ path: String) -> Finding { LatchFile.read(path).finding }
 
     public init(
-        entries: [Entry], isStopped: Bool = false, absences: [Absence] = [], details: [Detail] = []
+        entries: [Entry], isStopped: Bool = false, absences: [Absence] = [], details: [Detail] = [],
+        passings: [Passing] = [], wear: [Wear] = []
     ) {
         self.entries = entries
         self.details = details
         self.absences = absences
+        self.passings = passings
+        self.wear = wear
         self.isStopped = isStopped
     }
 
@@ -124,7 +170,7 @@ public struct LatchRecord: Sendable, Equatable {
         var lines = String(decoding: bytes, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
         guard lines.count >= 3, lines.removeLast().isEmpty,
-            lines[0] == Self.heading || lines[0] == Self.formerHeading
+            lines[0] == Self.heading || Self.formerHeadings.contains(String(lines[0]))
         else { return nil }
         let checksum = lines.removeLast()
         let text = lines.joined(separator: "\n") + "\n"
@@ -132,19 +178,30 @@ public struct LatchRecord: Sendable, Equatable {
         entries = []
         details = []
         absences = []
+        passings = []
+        wear = []
         isStopped = lines.count > 1 && lines[1] == Self.stoppedLine
         for line in lines.dropFirst(isStopped ? 2 : 1) {
-            if let absence = Absence(line: line) {
-                absences.append(absence)
-                continue
-            }
-            if let detail = Detail(line: line) {
-                details.append(detail)
-                continue
-            }
-            guard let entry = Entry(line: line) else { return nil }
-            entries.append(entry)
+            guard read(line) else { return nil }
         }
+    }
+
+    /// - Returns: `false` where the line is none of a record.
+    private mutating func read(_ line: Substring) -> Bool {
+        if let entry = Entry(line: line) {
+            entries.append(entry)
+        } else if let detail = Detail(line: line) {
+            details.append(detail)
+        } else if let absence = Absence(line: line) {
+            absences.append(absence)
+        } else if let passing = Passing(line: line) {
+            passings.append(passing)
+        } else if let worn = Wear(line: line) {
+            wear.append(worn)
+        } else {
+            return false
+        }
+        return true
     }
 
     /// FNV-1a: enough to find a torn or edited file; it is no seal against people.
@@ -175,19 +232,42 @@ extension LatchRecord.Absence {
 extension LatchRecord.Entry {
     fileprivate init?(line: Substring) {
         let words = line.split(separator: " ")
-        guard words.count == 6 || words.count == 8, words[0] == "unit", words[2] == "trips",
+        guard [6, 8, 10].contains(words.count), words[0] == "unit", words[2] == "trips",
             words[4] == "first", let trips = UInt64(words[3], radix: 16)
         else { return nil }
-        if words.count == 8 {
+        if words.count > 6 {
             guard words[6] == "hold", let hold = UInt8(words[7], radix: 16) else { return nil }
             self.hold = hold
         } else {
             hold = 0
         }
+        if words.count > 8 {
+            resetBy = UInt32(words[9])
+            guard words[8] == "reset", resetBy != nil || words[9] == "-" else { return nil }
+        }
         unit = String(words[1])
         self.trips = trips
         firstOut = UInt8(words[5])
         guard words[5] == "-" || firstOut != nil else { return nil }
+    }
+}
+
+extension LatchRecord.Passing {
+    fileprivate init?(line: Substring) {
+        let words = line.split(separator: " ")
+        guard words.count == 5, words[0] == "passed", words[3] == "at", let interlock = UInt8(words[2]),
+            let at = Int64(words[4])
+        else { return nil }
+        self.init(unit: String(words[1]), interlock: interlock, at: at)
+    }
+}
+
+extension LatchRecord.Wear {
+    fileprivate init?(line: Substring) {
+        let words = line.split(separator: " ")
+        guard words.count == 4, words[0] == "worn", words[2] == "openings", let openings = UInt32(words[3])
+        else { return nil }
+        self.init(unit: String(words[1]), openings: openings)
     }
 }
 

@@ -53,7 +53,8 @@ struct Reset: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Clear a unit's latched trips whose cause is gone.",
         discussion: """
-            A reset starts nothing: the unit is held in standby, its contactors open, until 'ballastctl resume UNIT'.
+            A reset starts nothing: the unit is held in standby, its contactors open, until 'ballastctl resume UNIT', or the
+            whole site's resume by who has reset it.
             """)
     @Argument(help: "Identifier of the unit.") var unit: String
     @OptionGroup var reason: ReasonOption
@@ -78,7 +79,8 @@ struct Resume: ParsableCommand {
         discussion: """
             A unit is held after the reset of a trip, after an unplanned restart, after a person's lock (maintenance, \
             standby, hold) that ended by its time, and where an interlock asks for it. Without a unit this ends the site's \
-            stop and what only a restart holds; what a person or a trip holds ends by its unit's name. A unit with a \
+            stop, what only a restart holds, and what a trip holds that you have reset; what else a person or a \
+            trip holds ends by its unit's name. A unit with a \
             latched trip is reset first. A lock is its person's, and stays: 'ballastctl mode UNIT auto'. \
             Power comes after enter_service_s with everything seen good: nobody may be at the unit.
             """)

@@ -43,6 +43,9 @@ enum StatusText {
                 "    HELD: \(holds.joined(separator: ", ")); 'ballastctl resume \(unit.id)' starts it")
         }
         if let locks = unit.locks { lines += locks.map { "    LOCKED: \($0.text)" } }
+        if let openings = unit.worn_openings {
+            lines.append("    CONTACTS WORN: opened \(openings) x above breaking_current_a; inspect them")
+        }
         if let contactors = unit.contactors { lines.append("    contactors: \(contactors)") }
         if !unit.inputs.isEmpty {
             lines.append("    inputs: \(unit.inputs.map(input).joined(separator: ", "))")

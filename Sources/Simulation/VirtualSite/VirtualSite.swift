@@ -148,9 +148,9 @@ public struct VirtualSite {
         func index(_ unit: String) -> Int? { config.units.firstIndex { $0.id == unit } }
         let person = Person.user(command.userID)
         switch command.wish {
-        case .reset(let unit): return index(unit).map { [.reset(unit: $0, role: .service)] }
+        case .reset(let unit): return index(unit).map { [.reset(unit: $0, role: .service, by: person)] }
         case .stop: return [.stop]
-        case .resume(nil): return [.resume]
+        case .resume(nil): return [.resume(by: person)]
         case .resume(let unit?): return index(unit).map { [.resumeUnit($0)] }
         case .setpoint(let power, nil, let time): return [.setBasePoint(.operator, power, for: time)]
         case .setpoint(let power, let unit?, let time):

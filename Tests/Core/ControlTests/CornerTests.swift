@@ -11,7 +11,7 @@ import Testing
         site.controller.restoreStop()
         site.run(for: .seconds(10))
         #expect(site.mode(0) == .standby && site.decision.setpoint == .zero)
-        _ = site.order(.resume)
+        _ = site.order(.resume())
         site.enterService()
         #expect(site.mode(0) == .running)
     }

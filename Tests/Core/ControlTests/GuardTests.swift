@@ -170,7 +170,7 @@ import Testing
         site.feeds[0].activePower = 100_000
         _ = site.order(.stop)
         site.cycle()
-        _ = site.order(.resume)
+        _ = site.order(.resume())
         site.cycle()
         #expect(site.mode(0) == .standby && !site.happened.contains { $0.kind == .stoppedWithPower })
     }

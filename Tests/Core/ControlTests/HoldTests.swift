@@ -25,8 +25,8 @@ import Testing
     @Test func `a resume before the reset is refused, and does not count later`() {
         var site = Self.tripped()
         #expect(site.order(.resumeUnit(0)) == .resumeRefused)
-        _ = site.order(.resume)
-        #expect(site.happened.last?.kind == .resumeRefused && site.happened.last?.unit == 0)
+        _ = site.order(.resume())
+        #expect(site.happened.contains { $0.kind == .resumeRefused && $0.unit == 0 })
         #expect(site.order(.reset(unit: 0)) == .resetDone)
         site.run(for: .seconds(30))
         #expect(site.mode(0) == .standby && site.decision.units[0].hold == .afterReset)
@@ -40,9 +40,10 @@ import Testing
         _ = site.order(.stop)
         site.run(for: .seconds(1))
         site.happened = []
-        #expect(site.order(.resume) == .resumed)
+        _ = site.order(.resume())
+        #expect(site.happened.last?.kind == .resumed, "the site's own answer after those of its units")
         #expect(site.happened.filter { $0.kind == .holdEnded }.map(\.unit) == [0])
-        #expect(site.happened.last?.kind == .held(.afterReset.union(.afterRestart)))
+        #expect(site.happened.contains { $0.kind == .held(.afterReset.union(.afterRestart)) && $0.unit == 1 })
         site.enterService()
         #expect((0..<3).map { site.mode($0) } == [.running, .standby, .running])
         #expect(site.order(.resumeUnit(1)) == .holdEnded)
@@ -51,12 +52,54 @@ import Testing
     }
 
     // swift-format-ignore
+    static let resumes: [(by: Person, resumed: Person, ends: Bool, why: Comment)] = [
+        (.user(1), .user(1), true,  "who has reset it knows of the trip"),
+        (.user(1), .user(2), false, "somebody else"),
+        (.user(1), .unknown, false, "somebody without a name"),
+        (.unknown, .unknown, false, "two without a name are not the same person"),
+        (.unknown, .user(1), false, "a record that does not tell who it was"),
+    ]
+
+    @Test(arguments: resumes, [false, true])
+    func `the site's resume starts what the same person has reset, over a restart too`(
+        row: (by: Person, resumed: Person, ends: Bool, why: Comment), isRestarted: Bool
+    ) {
+        var site = Self.tripped()
+        #expect(site.order(.reset(unit: 0, by: row.by)) == .resetDone)
+        site.cycle()
+        let kept = site.decision.units[0]
+        if isRestarted {
+            site = Site(units: 2, basePoint: .kilowatts(100))
+            site.controller.restore(
+                kept.latched, firstOut: kept.firstOut, hold: kept.hold.union(.afterRestart),
+                resetBy: kept.resetBy, unit: 0)
+        }
+        _ = site.order(.resume(by: row.resumed))
+        site.run(for: .seconds(10))
+        #expect((site.mode(0) == .running) == row.ends, row.why)
+    }
+
+    @Test func `a new trip forgets who has reset the former one`() {
+        var site = Self.tripped()
+        _ = site.order(.reset(unit: 0, by: .user(1)))
+        site.feeds[0].alarms = .general
+        site.cycle()
+        site.feeds[0].alarms = .none
+        site.cycle()
+        #expect(site.mode(0) == .tripped && site.decision.units[0].resetBy == nil)
+        _ = site.order(.reset(unit: 0, by: .user(2)))
+        _ = site.order(.resume(by: .user(1)))
+        site.run(for: .seconds(10))
+        #expect(site.mode(0) == .standby, "the second trip was reset by another person")
+    }
+
+    // swift-format-ignore
     static let words: [(word: Controller.Command, ends: Bool, why: Comment)] = [
         (.unlock(unit: 0, of: .user(1)),  true,  "the person"),
         (.unlock(unit: 0, of: .user(2)),  false, "another person"),
         (.unlock(unit: 0),                false, "somebody without a name"),
         (.unlock(unit: 1, of: .user(1)),  false, "another unit"),
-        (.resume,                         false, "the site's word"),
+        (.resume(by: .user(1)),           false, "the site's word"),
         (.resumeUnit(0),                  false, "a lock is no hold after a trip"),
         (.reset(unit: 0, role: .service), false, "nothing is latched"),
         (.reenter(unit: 0, for: .seconds(1)), false, "the machine was suspended"),

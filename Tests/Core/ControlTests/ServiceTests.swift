@@ -185,7 +185,7 @@ import Testing
         #expect(site.mode(0) == .standby && site.mode(1) == .standby, "less than 2 % of the rating")
         site.run(for: .seconds(30))
         #expect(site.mode(0) == .standby && site.decision.setpoint == .zero)
-        #expect(site.order(.resume) == .resumed)
+        #expect(site.order(.resume()) == .resumed)
         site.run(for: .seconds(2))
         #expect(site.mode(0) == .standby, "enter service begins when the stop is lifted")
         site.run(for: .seconds(2))

@@ -56,7 +56,7 @@ import Testing
     // swift-format-ignore
     static let changes: [(change: Change, why: Comment)] = [
         ({ $0.feeds[0].state = .standby },                                      "the inverter has left the grid meanwhile"),
-        ({ _ = $0.order(.stop); $0.cycle(); _ = $0.order(.resume) },            "somebody has stopped the site meanwhile"),
+        ({ _ = $0.order(.stop); $0.cycle(); _ = $0.order(.resume()) },            "somebody has stopped the site meanwhile"),
         ({ _ = $0.order(.lock(unit: 0, .standby, for: .seconds(60), by: .user(1))); $0.cycle()
            _ = $0.order(.unlock(unit: 0, of: .user(1))) },                      "somebody had the unit meanwhile"),
     ]

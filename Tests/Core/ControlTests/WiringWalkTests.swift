@@ -30,7 +30,7 @@ import Testing
         case 4...5: return .reset(unit: unit, role: .operator)
         case 6: return .lock(unit: unit, .maintenance, for: .seconds(1))
         case 7: return .stop
-        case 8...9: return .resume
+        case 8...9: return .resume()
         case 10...12: return .resumeUnit(unit)
         default: return nil
         }
@@ -65,7 +65,7 @@ import Testing
                 isQuiet ? Self.healing(cycle % 1_000 - 600) : Self.order(&site, &random)
             if let command {
                 let kind = site.order(command)
-                if case .reset(let unit, .service) = command, kind != nil {
+                if case .reset(let unit, .service, _) = command, kind != nil {
                     isFaulted[unit] = isFaulted[unit] && kind == .resetRefused
                 }
             }

@@ -121,10 +121,12 @@ struct CycleCheck {
             found(.seenSignalIsRequired)
         }
         let old = before.unit(index)
-        if weather.isBatteryMissing, isSilent(old.batterySilentFor), !decided.latched.contains(.lostBattery) {
+        if weather.isBatteryMissing, isSilent(old.sight.batterySilentFor),
+            !decided.latched.contains(.lostBattery)
+        {
             found(.lostDeviceTrips)
         }
-        if weather.isInverterMissing, isSilent(old.inverterSilentFor),
+        if weather.isInverterMissing, isSilent(old.sight.inverterSilentFor),
             !decided.latched.contains(.lostInverter)
         {
             found(.lostDeviceTrips)

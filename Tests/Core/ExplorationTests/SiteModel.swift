@@ -214,7 +214,7 @@ final class SiteModel {
         case .resume:
             memory.isStopAsked = false
             for index in 0..<2 { resume(index, isNamed: false, before, &memory) }
-            handle(.resume, now)
+            handle(.resume(), now)
             if defect == .siteResumeEndsAll { for index in 0..<2 { handle(.resumeUnit(index), now) } }
         case .resumeUnit(let unit):
             resume(unit, isNamed: true, before, &memory)

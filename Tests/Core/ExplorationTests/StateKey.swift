@@ -126,9 +126,9 @@ private struct UnitKey: Hashable {
 
     private static func times(_ unit: UnitController, at now: MonotonicTime) -> UInt64 {
         var bits = Bits()
-        bits.add(Bits.length(unit.batterySilentFor, atMost: 2), width: 2)
-        bits.add(Bits.length(unit.inverterSilentFor, atMost: 2), width: 2)
-        bits.add(Bits.length(unit.inputsSilentFor, atMost: 2), width: 2)
+        bits.add(Bits.length(unit.sight.batterySilentFor, atMost: 2), width: 2)
+        bits.add(Bits.length(unit.sight.inverterSilentFor, atMost: 2), width: 2)
+        bits.add(Bits.length(unit.sight.inputsSilentFor, atMost: 2), width: 2)
         bits.add(unit.bank.warned, width: UInt64(SiteSpecification.rows.count))
         bits.add(unit.bank.blocked, width: UInt64(SiteSpecification.rows.count))
         bits.add(UInt64(unit.mode.state.kind.rawValue), width: 3)
@@ -196,12 +196,16 @@ extension StateKey {
             (
                 "UnitController", unit,
                 [
-                    "settings", "bank", "mode", "batterySilentFor", "inverterSilentFor", "inputsSilentFor",
-                    "missingBattery", "missingInverter",
-                    "seen", "reported", "locks", "hold", "hasSecondSender", "entered", "actuation", "thermal",
-                    "limits", "frozen", "wrongPower", "nameplate", "contactors", "gap", "opinion",
-                    "lastState",
-                    "reportedFault",
+                    "settings", "bank", "mode", "sight", "reported", "locks", "hold", "resetBy",
+                    "hasSecondSender", "entered", "limits", "wrongPower", "nameplate", "contactors", "gap",
+                    "opinion", "lastState", "reportedFault",
+                ]
+            ),
+            (
+                "UnitSight", unit.sight,
+                [
+                    "settings", "batterySilentFor", "inverterSilentFor", "inputsSilentFor", "missingBattery",
+                    "missingInverter", "seen", "actuation", "thermal", "frozen",
                 ]
             ),
             (

@@ -74,11 +74,16 @@ import Testing
                 "unit C has latched trips (smoke) and is not in the configuration; its record is kept"
             ])
         let now = [Self.clear, Entry(unit: "B", trips: 0, firstOut: nil)]
-        #expect(latches.updated(now).entries == now + [gone])
+        #expect(latches.updated(LatchRecord(entries: now)).entries == now + [gone])
     }
 
     @Test func `a record is read as it was written, and one that was touched is not`() throws {
-        let record = LatchRecord(entries: [Self.held, Self.tripped, Self.future], details: Self.details)
+        var own = Self.held
+        own.resetBy = 1_001
+        let record = LatchRecord(
+            entries: [own, Self.tripped, Self.future], details: Self.details,
+            passings: [LatchRecord.Passing(unit: "A", interlock: 8, at: 1_800_000_000)],
+            wear: [LatchRecord.Wear(unit: "B", openings: 3)])
         #expect(LatchRecord(bytes: record.bytes) == record)
         for index in record.bytes.indices {
             var bytes = record.bytes
@@ -100,6 +105,9 @@ import Testing
         let record = try #require(LatchRecord(bytes: Self.sealed(text)))
         #expect(record == LatchRecord(entries: [Self.clear, Self.tripped], isStopped: true))
         #expect(record.entries.map(\.hold) == [0, 0], "the core holds a unit with a latched trip")
+        let second = try #require(
+            LatchRecord(bytes: Self.sealed("ballast latches 2\nunit A trips 0 first - hold 1\n")))
+        #expect(second == LatchRecord(entries: [Self.held]), "nobody is known to have reset it")
     }
 
     // swift-format-ignore
@@ -111,6 +119,11 @@ import Testing
         ("trip A 0 at noon value inf limit -",                  "no finite number"),
         ("trip A 256 at noon value - limit -",                  "no interlock has that number"),
         ("trip A 0 at noon value 3.7",                          "cut short"),
+        ("unit A trips 0 first - hold 1 reset",                 "a word is missing"),
+        ("unit A trips 0 first - hold 1 reset root",            "no number of an account"),
+        ("passed A 0 at noon",                                  "no time"),
+        ("passed A 256 at 1",                                   "no interlock has that number"),
+        ("worn A openings -1",                                  "no count"),
         ("something else",                                      "no line of ours"),
     ]
 
@@ -129,7 +142,7 @@ import Testing
             ])
         let gone = LatchRecord(entries: [Entry(unit: "C", trips: 0, firstOut: nil, hold: 1)])
         #expect(
-            Self.restore(.read(gone), isSimulation: true).updated([Self.clear]).entries
+            Self.restore(.read(gone), isSimulation: true).updated(LatchRecord(entries: [Self.clear])).entries
                 == [Self.clear] + gone.entries)
     }
 }
@@ -143,7 +156,7 @@ import Testing
         let latches = Latches.restore(.read(again), path: "latches", units: ["A"], isSimulation: false)
         #expect(latches.record.isStopped)
         #expect(latches.notes.map(\.text).contains { $0.contains("until 'ballastctl resume'") })
-        #expect(!latches.updated(record.entries, isStopped: false).isStopped)
+        #expect(!latches.updated(LatchRecord(entries: record.entries)).isStopped)
     }
 }
 

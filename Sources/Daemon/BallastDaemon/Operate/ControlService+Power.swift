@@ -76,8 +76,7 @@ extension ControlService {
         let key = LockKey(unit: unit, kind: kind.rawValue, userID: asker.userID)
         state.withLock { $0.reasons[key] = request.reason }
         let time = request.for_s.map { Duration.milliseconds(Int64($0 * 1_000)) }
-        let person = asker.userID.map { Person.user($0) } ?? .unknown
-        return send(.lock(unit: unit, kind, for: time, by: person), done)
+        return send(.lock(unit: unit, kind, for: time, by: asker.person), done)
     }
 
     /// Ends the asker's own locks, or those of the person that the request names.
@@ -85,7 +84,7 @@ extension ControlService {
         let name = units[unit]
         let person: Person
         switch request.of {
-        case nil: person = asker.userID.map { .user($0) } ?? .unknown
+        case nil: person = asker.person
         case "unknown": person = .unknown
         case let text?:
             guard let id = UInt32(text) else { return ControlAnswer(error: "of takes a user id, or unknown") }

@@ -14,6 +14,8 @@ final class ControlService: Sendable {
         var trips: [TripStatus] = []
         /// Newest answers of the cycle to resets and resumes, by unit.
         var answers: [Int: Event] = [:]
+        /// The same of the whole site's resume.
+        var resumed: Event?
         /// Why people have asked for locks.
         var reasons: [LockKey: String] = [:]
     }
@@ -63,11 +65,13 @@ final class ControlService: Sendable {
 
     /// Tells what the cycle made of a command.
     func saw(_ event: Event) {
-        let answers: [Event.Kind] = [
-            .resetDone, .resetRefused, .resetNeedsService, .holdEnded, .resumeRefused,
-        ]
-        guard let unit = event.unit, answers.contains(event.kind) else { return }
-        state.withLock { $0.answers[unit] = event }
+        switch event.kind {
+        case .resetDone, .resetRefused, .resetNeedsService, .holdEnded, .resumeRefused, .held:
+            guard let unit = event.unit else { return }
+            state.withLock { $0.answers[unit] = event }
+        case .resumed: state.withLock { $0.resumed = event }
+        case _: return
+        }
     }
 
     /// Why the person has asked for the lock that the event tells of, in that person's words.
@@ -80,10 +84,15 @@ final class ControlService: Sendable {
     /// Asks the cycle about one unit and waits for what it makes of it.
     ///
     /// - Returns: `nil` where the cycle does not answer.
-    private func ask(_ command: Controller.Command, about unit: Int) -> Event? {
+    func ask(_ command: Controller.Command, about unit: Int) -> Event? {
         _ = state.withLock { $0.answers.removeValue(forKey: unit) }
         guard hand(command, until: .now() + Self.validity) else { return nil }
-        return waitFor { $0.answers[unit] }
+        return waitFor { state in
+            // That a unit is held is an answer to the site's resume alone.
+            guard let event = state.answers[unit] else { return nil }
+            if case .held = event.kind { return nil }
+            return event
+        }
     }
 
     /// A command that the cycle has not taken by then lapses, before who asked is told so.
@@ -92,7 +101,7 @@ final class ControlService: Sendable {
     private static let queueing = Duration.milliseconds(1_500)
     private static let longestQueue = 8
 
-    private func waitFor<Value: Sendable>(
+    func waitFor<Value: Sendable>(
         until limit: MonotonicTime? = nil, _ value: (State) -> Value?
     ) -> Value? {
         let deadline = limit ?? MonotonicTime.now() + .seconds(2)
@@ -209,7 +218,7 @@ final class ControlService: Sendable {
         switch request.command {
         case .reset: return reset(request, asker)
         case .stop: return stopSite()
-        case .resume: return resume(request)
+        case .resume: return resume(request, asker)
         case .setpoint: return setpoint(request)
         case .revoke: return revoke(request)
         case .mode: return mode(request, asker)
@@ -308,11 +317,12 @@ final class ControlService: Sendable {
             return ControlAnswer(error: "unit \(name): nothing is latched, so there is nothing to reset")
         }
         let role: Role = asker.role == .service ? .service : .operator
-        let event = ask(.reset(unit: unit, role: role), about: unit)
+        let event = ask(.reset(unit: unit, role: role, by: asker.person), about: unit)
         switch event?.kind {
         case .resetDone:
             return ControlAnswer(
-                done: "unit \(name): trips reset; it is held, 'ballastctl resume \(name)' starts it")
+                done: "unit \(name): trips reset; it is held, 'ballastctl resume \(name)' starts it, or the"
+                    + " site's resume by you")
         case .resetRefused:
             return ControlAnswer(error: stillLatched(name, role, since: event?.cycle ?? 0))
         case .resetNeedsService: return ControlAnswer(error: needsService(name, asker))
@@ -332,46 +342,11 @@ final class ControlService: Sendable {
         return service.isEmpty ? text : text + "; \(rest) also needs the group \(AccessRole.service.group)"
     }
 
-    private var noAnswer: ControlAnswer {
+    var noAnswer: ControlAnswer {
         ControlAnswer(
             error:
                 "the cycle did not answer in time; what it had not taken lapses, 'ballastctl status' tells what is"
         )
-    }
-
-    private func resume(_ request: ControlRequest) -> ControlAnswer {
-        guard let name = request.unit else { return resumeSite() }
-        guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
-        switch ask(.resumeUnit(unit), about: unit)?.kind {
-        case .holdEnded:
-            let isStopped = state.withLock { $0.status?.stopped } == true
-            let after = isStopped ? "after 'ballastctl resume': the site is stopped" : "anew"
-            let locks = state.withLock { $0.status?.units[unit].locks } ?? []
-            if !locks.isEmpty {
-                let list = locks.map(\.text).joined(separator: "; ")
-                return ControlAnswer(done: "unit \(name): no trip holds it; it stays in \(list)")
-            }
-            return ControlAnswer(done: "unit \(name): nothing holds it; it enters service \(after)")
-        case .resumeRefused:
-            return ControlAnswer(
-                error: "unit \(name): a trip is latched, and 'ballastctl reset \(name)' comes first; or what"
-                    + " the unit is held for, an open door for example, still stands")
-        case nil, .some: return noAnswer
-        }
-    }
-
-    private func resumeSite() -> ControlAnswer {
-        let units = state.withLock { $0.status?.units } ?? []
-        let tripped = units.filter { !$0.trips.isEmpty }.map(\.id)
-        let isOfRestart: Set = ["after_restart", "repeated_restarts"]
-        let held = units.filter {
-            $0.trips.isEmpty && ($0.holds.map { !isOfRestart.isSuperset(of: $0) } ?? false || $0.locks != nil)
-        }.map(\.id)
-        var rest = tripped.isEmpty ? "" : "; tripped, and not resumed: \(tripped.joined(separator: ", "))"
-        if !held.isEmpty {
-            rest += "; still out, by a hold or a lock of their own: \(held.joined(separator: ", "))"
-        }
-        return send(.resume, "the site may run again, and every unit that only a restart held\(rest)")
     }
 
     private func needsService(_ unit: String, _ asker: Asker) -> String {

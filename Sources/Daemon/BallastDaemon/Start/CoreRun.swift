@@ -55,6 +55,7 @@ public final class CoreRun {
     private var actuations: [Actuation]
     private var latches: Latches
     private var absences: Absences
+    private var counts: UnitCounts
     private let log: EventLog
     private let run: RunRecord
     public private(set) var isStopped: Bool
@@ -80,12 +81,14 @@ public final class CoreRun {
         let restart = Restart.judge(
             finding, resumes: config.control.resumesAfterRestart, wallSeconds: wallSeconds)
         absences = Absences(latches.record, units: units, wallSeconds: wallSeconds)
+        counts = UnitCounts(latches.record, units: units, wallSeconds: wallSeconds)
         log = EventLog(
             site: config.siteID, units: units, table: InterlockTable(config.interlocks.rules))
         controller = Self.controller(config, profiles, latches, restart.hold)
         actuations = config.units.map { _ in Actuation.safe }
         if latches.record.isStopped { controller.restoreStop() }
         absences.restore(&controller, wallSeconds: wallSeconds, at: now)
+        counts.restore(&controller, wallSeconds: wallSeconds)
         isStopped = latches.record.isStopped
         self.latches = latches
         run = restart.record
@@ -118,7 +121,8 @@ public final class CoreRun {
         for (index, unit) in config.units.enumerated() {
             controller.restore(.none, firstOut: nil, hold: hold, unit: index)
             guard let entry = latches.record.entries.first(where: { $0.unit == unit.id }) else { continue }
-            controller.restore(entry.set, firstOut: entry.first, hold: entry.held, unit: index)
+            controller.restore(
+                entry.set, firstOut: entry.first, hold: entry.held, resetBy: entry.resetter, unit: index)
         }
         return controller
     }
@@ -165,6 +169,7 @@ public final class CoreRun {
         decision.events.removeAll()
         for event in events {
             absences.saw(event, wallSeconds: wallSeconds)
+            counts.saw(event, wallSeconds: wallSeconds)
             if event.kind == .stopRequested && !isEnding { isStopped = true }
             if event.kind == .resumed { isStopped = false }
         }
@@ -181,9 +186,13 @@ public final class CoreRun {
         let entries = config.units.enumerated().map { index, unit in
             let decision = decision.units[index]
             return LatchRecord.Entry(
-                unit: unit.id, set: decision.latched, first: decision.firstOut, hold: decision.hold)
+                unit: unit.id, set: decision.latched, first: decision.firstOut, hold: decision.hold,
+                resetBy: decision.resetBy)
         }
-        let record = latches.updated(entries, isStopped: isStopped, absences: absences.current)
+        let record = latches.updated(
+            LatchRecord(
+                entries: entries, isStopped: isStopped, absences: absences.current, passings: counts.passings,
+                wear: counts.wear))
         guard record != latches.record || state.latches == nil else { return }
         latches.record = record
         state.latches = record.bytes

@@ -73,12 +73,16 @@ struct SiteAssembly {
         for (index, unit) in config.units.enumerated() {
             controller.restore(.none, firstOut: nil, hold: hold, unit: index)
             guard let entry = latches.entries.first(where: { $0.unit == unit.id }) else { continue }
-            controller.restore(entry.set, firstOut: entry.first, hold: entry.held, unit: index)
+            controller.restore(
+                entry.set, firstOut: entry.first, hold: entry.held, resetBy: entry.resetter, unit: index)
         }
         if latches.isStopped { controller.restoreStop() }
         let wallSeconds = WallClock.nowMilliseconds() / 1_000
-        Absences(latches, units: config.units.map(\.id), wallSeconds: wallSeconds)
+        let units = config.units.map(\.id)
+        Absences(latches, units: units, wallSeconds: wallSeconds)
             .restore(&controller, wallSeconds: wallSeconds, at: MonotonicTime.now())
+        UnitCounts(latches, units: units, wallSeconds: wallSeconds)
+            .restore(&controller, wallSeconds: wallSeconds)
         self.config = config
         self.exchange = exchange
         unitSettings = settings

@@ -40,16 +40,14 @@ struct LatchDesk: ~Copyable {
 
     /// Hands on what has changed.
     ///
+    /// - Parameter told: what the cycle's events have told; its entries do not count.
     /// - Returns: what is to be logged.
-    mutating func tend(
-        _ image: LatchImage, isStopped: Bool, absences: [LatchRecord.Absence], details: [LatchRecord.Detail],
-        at now: MonotonicTime
-    ) -> LogRecord? {
+    mutating func tend(_ image: LatchImage, _ told: LatchRecord, at now: MonotonicTime) -> LogRecord? {
         // The first record is made by a person who has looked at the site, never by the daemon.
         guard !keepers.isEmpty, image.cycle > 0 else { return nil }
-        let plain = units.map { LatchRecord.Entry(unit: $0, trips: 0, firstOut: nil) }
-        let record = image.applied(
-            to: latches.updated(plain, isStopped: isStopped, absences: absences, details: details))
+        var told = told
+        told.entries = units.map { LatchRecord.Entry(unit: $0, trips: 0, firstOut: nil) }
+        let record = image.applied(to: latches.updated(told))
         if record != latches.record {
             latches.record = record
             for keeper in keepers { keeper.update(record) }

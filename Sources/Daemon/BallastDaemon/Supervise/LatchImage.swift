@@ -9,6 +9,7 @@ struct LatchImage: Sendable, BitwiseCopyable {
         var latched = InterlockSet.none
         var firstOut: InterlockID?
         var hold = UnitHold.none
+        var resetBy: Person?
     }
 
     /// 0 before the first one.
@@ -30,6 +31,7 @@ struct LatchImage: Sendable, BitwiseCopyable {
             units[index].latched = decision.units[index].latched
             units[index].firstOut = decision.units[index].firstOut
             units[index].hold = decision.units[index].hold
+            units[index].resetBy = decision.units[index].resetBy
         }
     }
 
@@ -49,6 +51,7 @@ struct LatchImage: Sendable, BitwiseCopyable {
             record.entries[index].trips = units[index].latched.rawValue
             record.entries[index].firstOut = units[index].firstOut?.rawValue
             record.entries[index].hold = units[index].hold.rawValue
+            record.entries[index].resetBy = units[index].resetBy?.userID
         }
         return record
     }

@@ -96,21 +96,23 @@ struct Latches: Equatable {
         let entries = units.map { unit in
             record.entries.first { $0.unit == unit } ?? LatchRecord.Entry(unit: unit, trips: 0, firstOut: nil)
         }
-        return updated(
-            entries, isStopped: record.isStopped, absences: record.absences,
-            details: record.details.filter { units.contains($0.unit) })
+        var ordered = record
+        ordered.entries = entries
+        ordered.details = record.details.filter { units.contains($0.unit) }
+        ordered.passings = record.passings.filter { units.contains($0.unit) }
+        ordered.wear = record.wear.filter { units.contains($0.unit) }
+        return updated(ordered)
     }
 
-    /// The record with the units' trips as they are now; units that are not in `current` keep theirs.
-    func updated(
-        _ current: [LatchRecord.Entry], isStopped: Bool = false, absences: [LatchRecord.Absence] = [],
-        details: [LatchRecord.Detail] = []
-    ) -> LatchRecord {
-        func isElsewhere(_ unit: String) -> Bool { !current.contains { $0.unit == unit } }
-        let others = record.entries.filter { ($0.trips != 0 || $0.hold != 0) && isElsewhere($0.unit) }
-        return LatchRecord(
-            entries: current + others, isStopped: isStopped, absences: absences,
-            details: details + record.details.filter { isElsewhere($0.unit) })
+    /// The record with the units as they are now; units that are not in `current` keep what stands of them.
+    func updated(_ current: LatchRecord) -> LatchRecord {
+        func isElsewhere(_ unit: String) -> Bool { !current.entries.contains { $0.unit == unit } }
+        var all = current
+        all.entries += record.entries.filter { ($0.trips != 0 || $0.hold != 0) && isElsewhere($0.unit) }
+        all.details += record.details.filter { isElsewhere($0.unit) }
+        all.passings += record.passings.filter { isElsewhere($0.unit) }
+        all.wear += record.wear.filter { isElsewhere($0.unit) }
+        return all
     }
 }
 
@@ -124,8 +126,12 @@ extension LatchRecord.Absence {
 }
 
 extension LatchRecord.Entry {
-    init(unit: String, set: InterlockSet, first: InterlockID?, hold: UnitHold = .none) {
-        self.init(unit: unit, trips: set.rawValue, firstOut: first?.rawValue, hold: hold.rawValue)
+    init(
+        unit: String, set: InterlockSet, first: InterlockID?, hold: UnitHold = .none, resetBy: Person? = nil
+    ) {
+        self.init(
+            unit: unit, trips: set.rawValue, firstOut: first?.rawValue, hold: hold.rawValue,
+            resetBy: resetBy?.userID)
     }
 
     /// Nothing is known about the unit's past.
@@ -136,6 +142,8 @@ extension LatchRecord.Entry {
     var set: InterlockSet { InterlockSet(rawValue: trips) }
     var held: UnitHold { UnitHold(rawValue: hold) }
     var first: InterlockID? { firstOut.flatMap(InterlockID.init(rawValue:)) }
+    /// Nobody's name is no person.
+    var resetter: Person? { resetBy.map { .user($0) } }
 
     /// Whether every trip and hold has a name here: a record of a newer version may have others.
     fileprivate var isKnown: Bool {

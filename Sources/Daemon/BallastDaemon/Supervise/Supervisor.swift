@@ -298,9 +298,7 @@ struct Supervisor: ~Copyable {
     private mutating func keepLatches(at now: MonotonicTime) {
         let image = LatchImage(snapshots.latest.pointee.decision)
         told.keep(image)
-        let line = latches.tend(
-            image, isStopped: told.isStopped, absences: told.absences.current, details: told.trips.records,
-            at: now)
+        let line = latches.tend(image, told.record, at: now)
         if let line { journal.write(line) }
     }
 
@@ -323,6 +321,7 @@ struct Supervisor: ~Copyable {
         status.threads_still = still.isEmpty ? nil : still
         for index in status.units.indices {
             status.units[index].locks = told.absences.status(of: status.units[index].id)
+            status.units[index].worn_openings = told.counts.openings(of: status.units[index].id)
             status.units[index].reversion = reversion.text(index, of: site)
             status.units[index].output_watchdog = reversion.watchdogText(index, of: site)
         }

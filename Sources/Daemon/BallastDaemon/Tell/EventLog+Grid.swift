@@ -59,6 +59,7 @@ extension EventLog {
             .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .overrideBegun, .overrideEnded, .overrideRefused, .contactorFault,
             .openedUnderLoad, .held, .holdEnded, .resumeRefused, .nameplateBelow, .shortGap, .doubted,
+            .countedAnew,
             .believed,
             .secondSenderHeard, .secondSenderGone:
             (record.event, record.text) = plain(event.kind)

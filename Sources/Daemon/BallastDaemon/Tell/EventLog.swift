@@ -97,6 +97,7 @@ struct EventLog {
             record.cause = Names.list(hold).joined(separator: ", ")
             let unit = record.unit.map { " \($0)" } ?? ""
             record.text = "\(Names.text(hold)); 'ballastctl resume\(unit)' starts it"
+        case .countedAnew(let id): counted(id, event, &record)
         case .warned(let id):
             record.event = .warning
             record.cause = "\(id.name)"
@@ -199,6 +200,15 @@ struct EventLog {
         }
     }
 
+    private func counted(_ id: InterlockID, _ event: Event, _ record: inout EventRecord) {
+        record.event = .countedAnew
+        record.cause = "\(id.name)"
+        let value = Names.value(event, of: id, in: table)
+        record.text = "\(id.name) passed its limit anew\(value.isEmpty ? "" : ": ")\(value)"
+        guard let row = Names.row(id, in: table), row.count > 0 else { return }
+        record.text += "; \(row.count) times within \(Names.rounded(row.countWindow.seconds)) s trip"
+    }
+
     /// Of events whose text is their numbers.
     private func measured(_ event: Event) -> (event: EventName, text: String) {
         let (value, limit) = (event.value ?? 0, event.limit ?? 0)
@@ -254,6 +264,7 @@ struct EventLog {
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
             .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost,
             .gridNotReady, .contactorFault, .held, .nameplateBelow, .shortGap, .doubted, .believed,
+            .countedAnew,
             .gridSourceBlind,
             .gridSourceSees,
             .meterJudged:

@@ -20,6 +20,7 @@ struct EventTeller {
     private var untold: [Untold] = []
     private(set) var trips: TripLog
     private(set) var absences: Absences
+    private(set) var counts: UnitCounts
     /// By an operator; our own end is no operator's stop.
     private(set) var isStopped: Bool
     var isEnding = false
@@ -28,7 +29,15 @@ struct EventTeller {
         self.log = log
         trips = TripLog(units: log.units, table: log.table, former: record.details)
         absences = Absences(record, units: log.units, wallSeconds: wallMilliseconds / 1_000)
+        counts = UnitCounts(record, units: log.units, wallSeconds: wallMilliseconds / 1_000)
         isStopped = record.isStopped
+    }
+
+    /// What of it must outlive the process; without the units' entries.
+    var record: LatchRecord {
+        LatchRecord(
+            entries: [], isStopped: isStopped, absences: absences.current, details: trips.records,
+            passings: counts.passings, wear: counts.wear)
     }
 
     /// Notes an event of the cycle.
@@ -38,6 +47,7 @@ struct EventTeller {
         let at = WallClock.text(milliseconds: wallMilliseconds)
         trips.saw(event, at: at)
         absences.saw(event, reason: reason, wallSeconds: wallMilliseconds / 1_000)
+        counts.saw(event, wallSeconds: wallMilliseconds / 1_000)
         if event.kind == .stopRequested && !isEnding { isStopped = true }
         if event.kind == .resumed { isStopped = false }
         untold.append(Untold(event: event, wallMilliseconds: wallMilliseconds))

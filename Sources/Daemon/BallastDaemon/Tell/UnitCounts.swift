@@ -1,0 +1,74 @@
+import Control
+import Interlocks
+import Plant
+import Quantities
+import Recorder
+
+/// What is counted of each unit over restarts: limits that were passed anew, for as long as a window may be,
+/// and openings beyond what the contacts are made for, for good.
+struct UnitCounts {
+    private let units: [String]
+    private(set) var passings: [LatchRecord.Passing]
+    private(set) var wear: [LatchRecord.Wear]
+    private static let window = Int64(InterlockBank.longestWindow.seconds)
+    /// Of one row of one unit; it is latched long before.
+    private static let most = 5
+
+    init(_ record: LatchRecord, units: [String], wallSeconds: Int64) {
+        self.units = units
+        // A clock that is wrong at the start forgets nothing that it puts into the future.
+        passings = record.passings.filter {
+            units.contains($0.unit) && wallSeconds - $0.at <= Self.window
+        }
+        wear = record.wear.filter { units.contains($0.unit) }
+    }
+
+    mutating func saw(_ event: Event, wallSeconds: Int64) {
+        guard let unit = event.unit else { return }
+        switch event.kind {
+        case .countedAnew(let id): pass(id, units[unit], wallSeconds)
+        // What comes after its reset is counted anew.
+        case .tripped(let id):
+            passings.removeAll { $0.unit == units[unit] && $0.interlock == id.rawValue }
+        case .openedUnderLoad: open(event, units[unit])
+        case _: break
+        }
+    }
+
+    private mutating func pass(_ id: InterlockID, _ unit: String, _ wallSeconds: Int64) {
+        passings.removeAll { wallSeconds - $0.at > Self.window }
+        let isSame = { (passing: LatchRecord.Passing) in
+            passing.unit == unit && passing.interlock == id.rawValue
+        }
+        if passings.count(where: isSame) >= Self.most, let oldest = passings.firstIndex(where: isSame) {
+            passings.remove(at: oldest)
+        }
+        passings.append(LatchRecord.Passing(unit: unit, interlock: id.rawValue, at: wallSeconds))
+    }
+
+    /// A current that nobody knew counts as one too many.
+    private mutating func open(_ event: Event, _ unit: String) {
+        guard let limit = event.limit, event.value.map({ $0 > limit }) ?? true else { return }
+        if let index = wear.firstIndex(where: { $0.unit == unit }) {
+            wear[index].openings += 1
+        } else {
+            wear.append(LatchRecord.Wear(unit: unit, openings: 1))
+        }
+    }
+
+    /// Gives the controller what a former run has counted. Before the first step.
+    func restore(_ controller: inout Controller, wallSeconds: Int64) {
+        for passing in passings {
+            guard let unit = units.firstIndex(of: passing.unit),
+                let id = InterlockID(rawValue: passing.interlock)
+            else { continue }
+            let age = Duration.seconds(max(0, wallSeconds - passing.at))
+            controller.restore(counted: id, age: age, unit: unit)
+        }
+    }
+
+    /// How often the unit's contacts have parted more than they are made for; `nil` = never.
+    func openings(of unit: String) -> Int? {
+        wear.first { $0.unit == unit }.map { Int($0.openings) }
+    }
+}
