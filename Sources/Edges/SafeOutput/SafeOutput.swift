@@ -4,6 +4,8 @@ import Quantities
 import Synchronization
 
 /// Writes zero to every device of a plan, all links at once: what is left to do when the controller has died.
+/// A coil opens when its inverter, told zero, is seen at zero power, or when its reversion is over since the
+/// last write to it; never earlier.
 ///
 /// It shares nothing with the cycle: no configuration, no decision, no state but the plan. It may only run
 /// while nobody else drives the devices; who calls it holds the daemon's lock.
@@ -14,13 +16,24 @@ public enum SafeOutput {
         /// Owners of what was acknowledged, in the order of the plan.
         public var written: [String] = []
         public var failed: [(owner: String, device: UInt8, error: ModbusError)] = []
+        /// Units whose coils opened, or were open, with the time from the start to that.
+        public var opened: [(owner: String, why: Opening, after: Duration)] = []
+        /// Units whose coils were left closed: their inverters may have power for longer than we may take.
+        public var left: [String] = []
         /// From the start to the first request that went out; `nil` where none did.
         public var firstWrite: Duration?
         /// From the start to the link's end.
         public var elapsed = Duration.zero
 
-        public var isComplete: Bool { failed.isEmpty }
+        public var isComplete: Bool { failed.isEmpty && left.isEmpty }
     }
+
+    /// Why a unit's coils opened.
+    public enum Opening: Sendable, Equatable { case wereOpen, powerSeenAtZero, reversionOver }
+
+    /// The whole of it ends within this, and the service manager lets it: a coil whose inverter may have power
+    /// for longer is left to the watchdog of its module, which outlasts the inverter's reversion.
+    public static let patience = Duration.seconds(15)
 
     /// Blocks until every link is through.
     ///
@@ -28,14 +41,14 @@ public enum SafeOutput {
     /// - Returns: one outcome for each link, in the order of the plan.
     public static func run(_ plan: WirePlan, since start: MonotonicTime) -> [Outcome] {
         let results = Results(plan.links.count)
-        let powers = PowerCount(plan.links.count { link in link.writes.contains { !$0.isCoils } })
+        let sight = PowerSight(plan, start: start)
         var threads: [SystemThread] = []
         var rest: [(Int, WirePlan.Link)] = []
         for (index, link) in plan.links.enumerated() {
             do throws(SystemError) {
                 threads.append(
                     try SystemThread(name: "safe-output") {
-                        var work = LinkWork(link, powers: powers, start: start)
+                        var work = LinkWork(link, sight, start: start)
                         results.put(work.run(), at: index)
                     })
             } catch {
@@ -44,7 +57,7 @@ public enum SafeOutput {
             }
         }
         for (index, link) in rest {
-            var work = LinkWork(link, powers: powers, start: start)
+            var work = LinkWork(link, sight, start: start)
             results.put(work.run(), at: index)
         }
         for thread in threads { thread.join() }
@@ -59,24 +72,16 @@ public enum SafeOutput {
     }
 }
 
-/// How many links still have power to take away.
-final class PowerCount: Sendable {
-    private let left: Atomic<Int>
-    init(_ count: Int) { left = Atomic(count) }
-    func isThrough() { left.subtract(1, ordering: .relaxed) }
-    var isZero: Bool { left.load(ordering: .relaxed) <= 0 }
-}
-
 /// The work for one link; belongs to its thread.
 struct LinkWork {
     private let link: WirePlan.Link
-    private let powers: PowerCount
+    private let sight: PowerSight
     private let start: MonotonicTime
     private var outcome: SafeOutput.Outcome
 
-    init(_ link: WirePlan.Link, powers: PowerCount, start: MonotonicTime) {
+    init(_ link: WirePlan.Link, _ sight: PowerSight, start: MonotonicTime) {
         self.link = link
-        self.powers = powers
+        self.sight = sight
         self.start = start
         outcome = SafeOutput.Outcome(address: link.address)
     }
@@ -86,41 +91,95 @@ struct LinkWork {
         do throws(ModbusError) {
             let longest = link.writes.map(\.timeout).max() ?? .milliseconds(50)
             var client = try ModbusClient(link.address, timeout: max(longest, WirePlan.Link.connectLimit))
-            let unwritten = carryOut(power, &client)
-            if !power.isEmpty { powers.isThrough() }
-            // Contacts must not part a current that is about to end; the power of the other links too.
-            let limit = start + WirePlan.Link.coilPatience
-            while !coils.isEmpty, !powers.isZero, MonotonicTime.now() < limit {
-                (MonotonicTime.now() + .milliseconds(1)).sleep()
-            }
-            // From here on nobody writes to the inverters any more: each is at zero, by what it was told or
-            // by its own reversion.
-            let wait = coils.map(\.wait).max() ?? .zero
-            if wait > .zero, isAnyOn(coils, &client) { (MonotonicTime.now() + wait).sleep() }
-            outcome.failed = unwritten + carryOut(coils, &client)
+            outcome.failed = carryOut(power, &client)
+            for write in power { sight.isThrough(write.owner) }
+            // From here on nobody writes to these inverters any more.
+            open(coils, &client)
         } catch {
-            if !power.isEmpty { powers.isThrough() }
+            for write in power { sight.isThrough(write.owner) }
+            for write in coils { sight.isOff(write.owner) }
             outcome.failed = link.writes.map { ($0.owner, $0.device, error) }
         }
         outcome.elapsed = MonotonicTime.now() - start
         return outcome
     }
 
-    /// Whether a coil may still be on; one that cannot be read may.
-    private func isAnyOn(_ coils: [WirePlan.Write], _ client: inout ModbusClient) -> Bool {
-        for write in coils {
-            guard case .coilsOff(let count) = write.values else { continue }
-            var levels = [UInt8](repeating: 1, count: count)
-            do throws(ModbusError) {
-                try connect(&client)
-                client.setTimeout(write.timeout)
-                try read(write, into: &levels, &client)
-            } catch {
-                return true
-            }
-            if levels.contains(where: { $0 != 0 }) { return true }
+    /// Opens each unit's coils as soon as its power has ended, and looks at the inverters of this link as long
+    /// as anybody's coils wait for that.
+    private mutating func open(_ coils: [WirePlan.Write], _ client: inout ModbusClient) {
+        var closed = coils.filter { write in
+            if isOn(write, &client) { return true }
+            settle(write, .wereOpen, &client)
+            return false
         }
-        return false
+        let end = start + SafeOutput.patience
+        while !closed.isEmpty || link.looks.contains(where: { sight.isAwaited($0.owner) }) {
+            for look in link.looks where sight.isAwaited(look.owner) { see(look, &client) }
+            closed = closed.filter { write in
+                guard let evidence = sight.evidence(for: write, at: .now()) else { return true }
+                settle(write, evidence == .seen ? .powerSeenAtZero : .reversionOver, &client)
+                return false
+            }
+            if MonotonicTime.now() >= end { break }
+            (MonotonicTime.now() + .milliseconds(10)).sleep()
+        }
+        for write in closed { sight.isOff(write.owner) }
+        outcome.left = closed.map(\.owner)
+    }
+
+    private mutating func settle(
+        _ write: WirePlan.Write, _ why: SafeOutput.Opening, _ client: inout ModbusClient
+    ) {
+        let failed = carryOut([write], &client)
+        sight.isOff(write.owner)
+        outcome.failed += failed
+        if failed.isEmpty { outcome.opened.append((write.owner, why, MonotonicTime.now() - start)) }
+    }
+
+    private func see(_ look: WirePlan.Look, _ client: inout ModbusClient) {
+        do throws(ModbusError) {
+            try connect(&client)
+            client.setTimeout(look.timeout)
+            let scale = try look.place.scaleAddress.map { (address) throws(ModbusError) in
+                try registers(1, look, address, &client)[0]
+            }
+            let words = try registers(look.place.size, look, look.place.address, &client)
+            switch look.place.value(words[0], words.last ?? 0, scale: scale) {
+            case .number(let value): sight.saw(look, Watts(decoded: value), at: .now())
+            case .absent:
+                sight.hasNone(look)
+                sight.saw(look, nil, at: .now())
+            case .unusable: sight.saw(look, nil, at: .now())
+            }
+        } catch {
+            sight.saw(look, nil, at: .now())
+            // The state of a connection is unknown after any failure but a refusal.
+            if error.endsSession, case .tcp = link.address { client.disconnect() }
+        }
+    }
+
+    private func registers(
+        _ count: Int, _ look: WirePlan.Look, _ address: UInt16, _ client: inout ModbusClient
+    ) throws(ModbusError) -> [UInt16] {
+        let buffer = UnsafeMutableBufferPointer<UInt16>.allocate(capacity: count)
+        defer { buffer.deallocate() }
+        buffer.initialize(repeating: 0)
+        try client.read(look.place.table, unit: look.device, address: address, into: buffer)
+        return Array(buffer)
+    }
+
+    /// Whether a coil may still be on; one that cannot be read may.
+    private func isOn(_ write: WirePlan.Write, _ client: inout ModbusClient) -> Bool {
+        guard case .coilsOff(let count) = write.values else { return false }
+        var levels = [UInt8](repeating: 1, count: count)
+        do throws(ModbusError) {
+            try connect(&client)
+            client.setTimeout(write.timeout)
+            try read(write, into: &levels, &client)
+        } catch {
+            return true
+        }
+        return levels.contains { $0 != 0 }
     }
 
     private func read(
@@ -143,7 +202,9 @@ struct LinkWork {
         for _ in 0..<WirePlan.Link.rounds where !left.isEmpty {
             errors = []
             left = left.filter { write in
-                guard let error = attempt(write, &client) else {
+                let error = attempt(write, &client)
+                if !write.isCoils { sight.wrote(write.owner, isAcknowledged: error == nil, at: .now()) }
+                guard let error else {
                     outcome.written.append(write.owner)
                     return false
                 }

@@ -8,23 +8,25 @@ extension WirePlan.Link {
     static let connectPause = Duration.milliseconds(20)
     /// Each write that fails is tried once more, after all others.
     static let rounds = 2
-    /// Coils wait so long at most for the power of all links to be written.
-    static let coilPatience = Duration.milliseconds(200)
 
-    /// Longest time from the start to the last answer of this link, or to the end of the wait for it.
-    public var worstCase: Duration {
+    /// Longest time from the start to the last answer to a write of power, or to the end of the wait for it.
+    public var powerTime: Duration { time(of: writes.filter { !$0.isCoils }) }
+
+    /// What the coils of this link take by themselves: they are read, and switched off.
+    var coilTime: Duration {
+        let coils = writes.filter(\.isCoils)
+        return coils.reduce(time(of: coils)) { $0 + requestTime($1) + $1.timeout }
+    }
+
+    private func time(of writes: [WirePlan.Write]) -> Duration {
+        guard !writes.isEmpty else { return .zero }
         let attempts = writes.reduce(Duration.zero) { $0 + requestTime($1) + $1.timeout }
-        var total = attempts * Self.rounds
         switch address {
+        // Once more between the rounds.
         case .tcp:
-            // Once more between the rounds.
-            total += (Self.connectLimit + Self.connectPause) * Self.connectTries * 2
-        case .serial: break
+            return attempts * Self.rounds + (Self.connectLimit + Self.connectPause) * Self.connectTries * 2
+        case .serial: return attempts * Self.rounds
         }
-        if writes.contains(where: \.isCoils) {
-            total += Self.coilPatience + (writes.map(\.wait).max() ?? .zero)
-        }
-        return total
     }
 
     /// Longest time from the start to the first request of this link, where it can be reached.
@@ -46,5 +48,19 @@ extension WirePlan.Link {
             case .coilsOff(let count): 9 + (count + 7) / 8
             }
         return .nanoseconds(Int64((bytes + 4) * bits) * 1_000_000_000 / Int64(max(1, baud)))
+    }
+}
+
+extension WirePlan {
+    /// Longest time from the start to the last answer of a link, or to the end of the wait for it: coils wait
+    /// for the reversion of inverters whose power is not seen to end, but never for longer than
+    /// `SafeOutput.patience`.
+    public func worstCase(of link: Link) -> Duration {
+        let ends = link.writes.filter(\.isCoils).map { coil in
+            let told = links.filter { $0.writes.contains { !$0.isCoils && $0.owner == coil.owner } }
+            return (told.map(\.powerTime).max() ?? .zero) + coil.wait
+        }
+        guard let last = ends.max() else { return link.powerTime }
+        return min(max(link.powerTime, last), SafeOutput.patience) + link.coilTime
     }
 }

@@ -49,21 +49,58 @@ public struct WirePlan: Sendable, Equatable {
         }
     }
 
+    /// Where one inverter shows whether power flows through it: nothing is opened before that is seen to have
+    /// ended, or must have.
+    public struct Look: Sendable, Equatable {
+        /// Which power it is.
+        public enum Side: String, Sendable, CaseIterable { case ac, dc }
+
+        /// The BESS unit that it belongs to.
+        public var owner: String
+        /// Modbus unit identifier.
+        public var device: UInt8
+        public var side: Side
+        public var place: ModbusValuePlace
+        /// Longest wait for the answer.
+        public var timeout: Duration
+        /// Up to this, either way, is no power.
+        public var nearZero: Watts
+
+        public init(
+            owner: String, device: UInt8, side: Side, place: ModbusValuePlace, timeout: Duration,
+            nearZero: Watts
+        ) {
+            self.owner = owner
+            self.device = device
+            self.side = side
+            self.place = place
+            self.timeout = timeout
+            self.nearZero = nearZero
+        }
+    }
+
     /// The devices behind one TCP endpoint or on one serial line.
     public struct Link: Sendable, Equatable {
         public var address: ModbusAddress
         /// Registers first: power goes before contactors open.
         public private(set) var writes: [Write]
+        public private(set) var looks: [Look]
 
-        public init(_ address: ModbusAddress, writes: [Write]) {
+        public init(_ address: ModbusAddress, writes: [Write], looks: [Look] = []) {
             self.address = address
             self.writes = writes.filter { !$0.isCoils } + writes.filter(\.isCoils)
+            self.looks = looks
         }
 
         /// Adds a write, in place of the device's former one of its kind.
         mutating func put(_ write: Write) {
             let others = writes.filter { $0.device != write.device || $0.isCoils != write.isCoils }
-            self = Link(address, writes: others + [write])
+            self = Link(address, writes: others + [write], looks: looks)
+        }
+
+        /// What is looked at at a device, in place of what was.
+        mutating func put(_ looks: [Look], of device: UInt8) {
+            self.looks = self.looks.filter { $0.device != device } + looks
         }
     }
 
@@ -80,10 +117,20 @@ public struct WirePlan: Sendable, Equatable {
         }
     }
 
+    /// What is looked at at a device that is in the plan, in place of what was.
+    public mutating func put(_ looks: [Look], of device: UInt8, on address: ModbusAddress) {
+        guard let index = links.firstIndex(where: { $0.address == address }) else { return }
+        links[index].put(looks, of: device)
+    }
+
     /// Adds what `other` has and this one lacks.
     public mutating func fill(from other: WirePlan) {
         for link in other.links {
-            for write in link.writes where !has(write, on: link.address) { put(write, on: link.address) }
+            for write in link.writes where !has(write, on: link.address) {
+                put(write, on: link.address)
+                let looks = link.looks.filter { $0.device == write.device }
+                if !write.isCoils { put(looks, of: write.device, on: link.address) }
+            }
         }
     }
 
@@ -96,8 +143,12 @@ public struct WirePlan: Sendable, Equatable {
 
     /// Only what `isWanted` says of it.
     public func filtered(_ isWanted: (ModbusAddress, Write) -> Bool) -> WirePlan {
-        let kept = links.map { link in
-            Link(link.address, writes: link.writes.filter { isWanted(link.address, $0) })
+        let kept = links.map { (link) -> Link in
+            let writes = link.writes.filter { isWanted(link.address, $0) }
+            let looks = link.looks.filter { look in
+                writes.contains { $0.device == look.device && $0.owner == look.owner && !$0.isCoils }
+            }
+            return Link(link.address, writes: writes, looks: looks)
         }
         return WirePlan(links: kept.filter { !$0.writes.isEmpty })
     }

@@ -1,8 +1,8 @@
 import ModbusBus
 import Quantities
 
-// The plan as a file: one line for each link and each write, and a checksum. A person can read it, a
-// half-written one is found out.
+// The plan as a file: one line for each link, each write and each look, and a checksum. A person can read
+// it, a half-written one is found out.
 extension WirePlan {
     /// The name of the plan in a state folder.
     public static let name = "wires"
@@ -18,6 +18,7 @@ extension WirePlan {
         for link in links {
             text += link.address.words + "\n"
             for write in link.writes { text += write.words + "\n" }
+            for look in link.looks { text += look.words + "\n" }
         }
         return Array((text + "checksum \(Self.checksum(text))\n").utf8)
     }
@@ -31,18 +32,20 @@ extension WirePlan {
         guard checksum == "checksum \(Self.checksum(lines.joined(separator: "\n") + "\n"))" else {
             return nil
         }
-        var links: [(address: ModbusAddress, writes: [Write])] = []
+        var links: [(address: ModbusAddress, writes: [Write], looks: [Look])] = []
         for line in lines.dropFirst() {
             let words = line.split(separator: " ")
             if let address = ModbusAddress(words: words) {
-                links.append((address, []))
+                links.append((address, [], []))
             } else if let write = Write(words: words), !links.isEmpty {
                 links[links.count - 1].writes.append(write)
+            } else if let look = Look(words: words), !links.isEmpty {
+                links[links.count - 1].looks.append(look)
             } else {
                 return nil
             }
         }
-        self.init(links: links.map { Link($0.address, writes: $0.writes) })
+        self.init(links: links.map { Link($0.address, writes: $0.writes, looks: $0.looks) })
     }
 
     /// FNV-1a: enough to find a torn or edited file.
@@ -117,5 +120,36 @@ extension WirePlan.Write {
         self.device = device
         self.address = address
         self.timeout = .milliseconds(timeout)
+    }
+}
+
+extension WirePlan.Look {
+    fileprivate var words: String {
+        let table = place.table == .holding ? "holding" : "input"
+        let order = place.isLowWordFirst ? "low" : "high"
+        let scale = place.scaleAddress.map { "\($0)" } ?? "none"
+        return
+            "look \(owner) unit \(device) timeout_ms \(timeout.nanoseconds / 1_000_000) at \(place.address)"
+            + " = \(side.rawValue) \(table) \(place.number) \(order) scale_at \(scale)"
+            + " times \(place.factor) near_zero_w \(nearZero.value)"
+    }
+
+    fileprivate init?(words: [Substring]) {
+        guard words.count == 19, words[0] == "look", words[2] == "unit", words[4] == "timeout_ms",
+            words[6] == "at", words[8] == "=", words[13] == "scale_at", words[15] == "times",
+            words[17] == "near_zero_w", let device = UInt8(words[3]), let timeout = Int64(words[5]),
+            (1...10_000).contains(timeout), let address = UInt16(words[7]),
+            let side = Side(rawValue: String(words[9])), ["holding", "input"].contains(words[10]),
+            let number = ModbusValuePlace.Number.allCases.first(where: { "\($0)" == words[11] }),
+            ["high", "low"].contains(words[12]), words[14] == "none" || UInt16(words[14]) != nil,
+            let factor = Double(words[16]), factor.isFinite, factor != 0, let nearZero = Double(words[18]),
+            (0...1e9).contains(nearZero)
+        else { return nil }
+        self.init(
+            owner: String(words[1]), device: device, side: side,
+            place: ModbusValuePlace(
+                words[10] == "holding" ? .holding : .input, address, number,
+                isLowWordFirst: words[12] == "low", factor: factor, scaleAddress: UInt16(words[14])),
+            timeout: .milliseconds(timeout), nearZero: Watts(nearZero))
     }
 }

@@ -90,6 +90,41 @@ extension BallastDaemonTests {
             }
         }
 
+        @Test(arguments: [true, false])
+        func
+            `the safe output opens contacts when power is seen to have ended, not when zero was acknowledged`(
+                obeys: Bool
+            ) throws
+        {
+            let site = RunningSite(
+                SiteFile(units: [try Unit.withContactors("BESS_01")], meter: try Unit.freeModbus()),
+                in: try ScratchFolder())
+            site.file.units[0].reversionSeconds = 5
+            site.file.units[0].more = site.file.units[0].more.map {
+                $0.replacingOccurrences(of: "watchdog_ms: 3500", with: "watchdog_ms: 12000")
+            }
+            try Self.atPower(site, [18.8])
+            try eventually("the plan is on disk") {
+                let plan = try String(contentsOfFile: site.scratch.path + "/state/wires", encoding: .utf8)
+                return plan.contains("look BESS_01") && plan.contains(" = ac ") && plan.contains(" = dc ")
+            }
+            #expect(try site.daemon.end(by: SIGKILL) == 128 + Int(SIGKILL))
+            if !obeys { try site.simulate("fault inverter_disobeys BESS_01") }
+            let program = try Self.safeOutput(site)
+            #expect(try program.exitStatus() == 0, "\(program.log)")
+            let truth = try site.truth().units[0]
+            let (zero, off) = (try #require(truth.zero_since_ms), try #require(truth.coils_off_since_ms))
+            #expect(truth.coils == [])
+            if obeys {
+                #expect(truth.main_contactor_burnt != true)
+                #expect(off - zero < 4_000, "long before its reversion")
+                #expect(program.log.contains("BESS_01 was seen at zero power, coils off after"))
+            } else {
+                #expect(off - zero >= 6_000, "reversion_s and response_ms from its last write: \(off - zero)")
+                #expect(program.log.contains("BESS_01 has had its reversion, coils off after"))
+            }
+        }
+
         @Test
         func
             `though a thread of a killed daemon waits in the kernel and keeps its lock, every link goes to zero`()

@@ -108,12 +108,28 @@ public struct SafeOutputRun {
         if !outcome.written.isEmpty {
             text += "zero acknowledged by \(outcome.written.joined(separator: ", ")); "
         }
+        for opening in outcome.opened {
+            text += "\(opening.owner) \(words(opening.why)) after \(milliseconds(opening.after)); "
+        }
         for failure in outcome.failed {
             text += "\(failure.owner) (device \(failure.device)) \(failure.error); "
+        }
+        for owner in outcome.left {
+            text +=
+                "\(owner): its inverter may have power for longer, its contacts stay closed until its I/O"
+                + " module's watchdog opens them; "
         }
         say(
             outcome.isComplete ? .safeOutput : .safeOutputFailed,
             text + "\(first), done after \(milliseconds(outcome.elapsed))")
+    }
+
+    private func words(_ why: SafeOutput.Opening) -> String {
+        switch why {
+        case .wereOpen: "had its coils off, seen"
+        case .powerSeenAtZero: "was seen at zero power, coils off"
+        case .reversionOver: "has had its reversion, coils off"
+        }
     }
 
     /// An inverter that no daemon has ever commanded has none of our power.

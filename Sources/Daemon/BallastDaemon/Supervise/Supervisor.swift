@@ -61,7 +61,7 @@ struct Supervisor: ~Copyable {
         reversion = ReversionWork(book: ReversionBook(site.config))
         reversionDesk.remoteRefusal = reversion.book.remoteRefusal
         let directory = site.config.paths.stateDirectory
-        wires = WireBook(site.config, former: WireBook.saved(in: directory))
+        wires = WireBook(site.config, site.unitSettings, former: WireBook.saved(in: directory))
         recorder.persist(WirePlan.name, wires.plan.bytes)
         timing = TimingWatch(site.config.control.timing, at: .now())
         records = SiteRecordWriter(site.config)
@@ -287,9 +287,9 @@ struct Supervisor: ~Copyable {
                 if let line = linkLog.line(report, on: link.name) { journal.write(line) }
             }
             for device in link.devices {
-                guard let zero = device.zero, wires.learn(zero, of: device.unit, on: link.address) else {
-                    continue
-                }
+                guard let zero = device.zero,
+                    wires.learn(zero.write, zero.places, of: device.unit, on: link.address)
+                else { continue }
                 recorder.persist(WirePlan.name, wires.plan.bytes)
             }
         }

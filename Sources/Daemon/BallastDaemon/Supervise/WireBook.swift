@@ -1,3 +1,4 @@
+import Control
 import LinuxIO
 import ModbusBus
 import Quantities
@@ -8,11 +9,13 @@ import SiteConfig
 struct WireBook {
     private(set) var plan: WirePlan
     private let config: SiteConfig
+    private let settings: [UnitSettings]
 
     /// - Parameter former: the plan of the run before: until a device is met again, what was learnt of it
     /// holds.
-    init(_ config: SiteConfig, former: WirePlan?) {
+    init(_ config: SiteConfig, _ settings: [UnitSettings], former: WirePlan?) {
         self.config = config
+        self.settings = settings
         plan = WirePlan(coilsOf: config)
         guard let former else { return }
         plan.fill(
@@ -24,22 +27,43 @@ struct WireBook {
             })
     }
 
-    /// Notes how a device is taken to zero.
+    /// Notes how a device is taken to zero, and where it shows that it is there.
     ///
     /// - Returns: whether that is news.
-    mutating func learn(_ zero: ModbusZeroWrite, of device: UInt8, on address: ModbusAddress) -> Bool {
+    mutating func learn(
+        _ zero: ModbusZeroWrite, _ places: ModbusPowerPlaces, of device: UInt8, on address: ModbusAddress
+    ) -> Bool {
         guard
-            let unit = config.units.first(where: {
+            let index = config.units.firstIndex(where: {
                 $0.inverter.unitID == device && ModbusAddress($0.inverter.endpoint) == address
             })
         else { return false }
+        let unit = config.units[index]
         let before = plan
         plan.put(
             WirePlan.Write(
                 owner: unit.id, device: device, address: zero.address,
                 values: zero.isSingle ? .register(zero.values[0]) : .registers(zero.values),
                 timeout: unit.inverter.timeout), on: address)
+        plan.put(looks(places, unit, settings[index]), of: device, on: address)
         return plan != before
+    }
+
+    private func looks(
+        _ places: ModbusPowerPlaces, _ unit: UnitConfig, _ settings: UnitSettings
+    ) -> [WirePlan.Look] {
+        let direct = settings.rating * UnitSettings.zeroShare + settings.directCurrentLosses.idle
+        let sides = [
+            (WirePlan.Look.Side.ac, places.activePower, settings.zeroPower),
+            (WirePlan.Look.Side.dc, places.dcPower, direct),
+        ]
+        return sides.compactMap { side, place, nearZero in
+            place.map {
+                WirePlan.Look(
+                    owner: unit.id, device: unit.inverter.unitID, side: side, place: $0,
+                    timeout: unit.inverter.timeout, nearZero: nearZero)
+            }
+        }
     }
 
     /// The plan in a state folder; `nil` where there is none that can be read.
@@ -51,18 +75,21 @@ struct WireBook {
 }
 
 extension WirePlan {
-    /// What the configuration alone tells: the coils that we drive.
+    /// What the configuration alone tells: the coils that we drive. Where a test on site has seen the inverter
+    /// keep its power for longer than its reversion as configured, that counts.
     init(coilsOf config: SiteConfig) {
         self.init()
+        let book = ReversionBook(config)
         for unit in config.units {
             guard let module = unit.ioModule, let first = module.coils.map(\.address).min(),
                 let last = module.coils.map(\.address).max()
             else { continue }
+            let proven = book.provenReversion(of: unit) ?? .zero
             put(
                 Write(
                     owner: unit.id, device: module.modbus.unitID, address: first,
                     values: .coilsOff(Int(last - first) + 1), timeout: module.modbus.timeout,
-                    wait: .seconds(Int(unit.reversionEnd.seconds.rounded(.up)))),
+                    wait: .seconds(Int(max(proven, unit.reversionEnd).seconds.rounded(.up)))),
                 on: ModbusAddress(module.modbus.endpoint))
         }
     }

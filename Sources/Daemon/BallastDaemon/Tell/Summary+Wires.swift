@@ -5,8 +5,9 @@ import SiteConfig
 extension Daemon {
     /// How long `ballastd --safe-output` may take on each link after our death.
     static func safeOutput(of config: SiteConfig) -> [String] {
-        WirePlan(expectedOf: config).links.map { link in
-            let (first, last) = (link.firstWrite.milliseconds, link.worstCase.milliseconds)
+        let plan = WirePlan(expectedOf: config)
+        return plan.links.map { link in
+            let (first, last) = (link.firstWrite.milliseconds, plan.worstCase(of: link).milliseconds)
             return
                 "  safe output     \(link.address): first write within \(Int(first.rounded(.up))) ms of its"
                 + " start, all within \(Int(last.rounded(.up))) ms"

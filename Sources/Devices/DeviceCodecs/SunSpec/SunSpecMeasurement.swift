@@ -38,6 +38,9 @@ public enum SunSpecMeasurement: UInt8, Sendable, BitwiseCopyable, CaseIterable {
         }
     }
 
+    /// The point of its active power.
+    public var activePower: SunSpecPoint { MeasurementPoints(self).activePower }
+
     /// Fills every field of `image` but the rating. Signs as in SunSpec 701: positive = injected.
     ///
     /// - Parameter time: the instant just before the registers were asked for.
@@ -122,6 +125,29 @@ public enum SunSpecDCVoltage: UInt8, Sendable, BitwiseCopyable, CaseIterable {
 
     public func decode(_ block: SunSpecBlock, at time: MonotonicTime) -> Reading<Volts> {
         block.reading(point, at: time) { Volts(bounded: $0, in: 0...10_000) }
+    }
+}
+
+/// A model that tells the power of the inverter's DC side.
+public enum SunSpecDCPower: UInt8, Sendable, BitwiseCopyable, CaseIterable {
+    case dcMeasurement, inverter, inverterFloat
+
+    public init?(modelID: UInt16) {
+        switch modelID {
+        case 714: self = .dcMeasurement
+        case 101, 102, 103: self = .inverter
+        case 111, 112, 113: self = .inverterFloat
+        // Every other number is a model without it.
+        default: return nil
+        }
+    }
+
+    public var point: SunSpecPoint {
+        switch self {
+        case .dcMeasurement: SunSpecDCMeasurement.power
+        case .inverter: SunSpecInverter.dcPower
+        case .inverterFloat: SunSpecInverterFloat.dcPower
+        }
     }
 }
 

@@ -48,10 +48,11 @@ public enum SunSpecInverter {
     public static let reactivePower = SunSpecPoint("VAr", 20, .int16, scale: 21, unit: "var")
     public static let voltage = SunSpecPoint("PhVphA", 10, .uint16, scale: 13, unit: "V")
     public static let dcVoltage = SunSpecPoint("DCV", 29, .uint16, scale: 30, unit: "V")
+    public static let dcPower = SunSpecPoint("DCW", 31, .int16, scale: 32, unit: "W")
     public static let state = SunSpecPoint("St", 38, .enum16)
     public static let events = SunSpecPoint("Evt1", 40, .bitfield32)
     public static let points: [SunSpecPoint] = [
-        activePower, frequency, reactivePower, voltage, dcVoltage, state, events,
+        activePower, frequency, reactivePower, voltage, dcVoltage, dcPower, state, events,
     ]
 }
 
@@ -62,10 +63,11 @@ public enum SunSpecInverterFloat {
     public static let reactivePower = SunSpecPoint("VAr", 28, .float32, unit: "var")
     public static let voltage = SunSpecPoint("PhVphA", 16, .float32, unit: "V")
     public static let dcVoltage = SunSpecPoint("DCV", 36, .float32, unit: "V")
+    public static let dcPower = SunSpecPoint("DCW", 38, .float32, unit: "W")
     public static let state = SunSpecPoint("St", 48, .enum16)
     public static let events = SunSpecPoint("Evt1", 50, .bitfield32)
     public static let points: [SunSpecPoint] = [
-        activePower, frequency, reactivePower, voltage, dcVoltage, state, events,
+        activePower, frequency, reactivePower, voltage, dcVoltage, dcPower, state, events,
     ]
 }
 

@@ -50,6 +50,8 @@ public struct ModbusDevicePlan {
     /// 123, and 121 for what its shares are of.
     private(set) var immediate: SunSpecModelPlace?
     private(set) var settings: SunSpecModelPlace?
+    /// Where it shows what flows through it.
+    private(set) var powerPlaces = ModbusPowerPlaces()
     /// 715 `ControllerHb`, else 802 `CtrlHb`: one more each second.
     var heartbeat: ModbusHeartbeat?
 
@@ -66,6 +68,9 @@ public struct ModbusDevicePlan {
             dcVoltage =
                 map.first { $0 == 714 ? .dcMeasurement : nil } ?? map.first(SunSpecDCVoltage.init(modelID:))
         }
+        powerPlaces = ModbusPowerPlaces(
+            activePower: measurement.flatMap { ModbusValuePlace($0.kind.activePower, in: $0.place) },
+            dcPower: map.first(SunSpecDCPower.init(modelID:)).flatMap { ModbusValuePlace($1.point, in: $0) })
         rating = map.first { $0 == 702 ? .capacity : nil } ?? map.first(SunSpecRating.init(modelID:))
         controls = map.first(704).flatMap {
             Int($0.length) + 2 > SunSpecSetpointControl.scaleOffset ? $0 : nil
@@ -258,6 +263,13 @@ final class ModbusDevice {
         case .inverter, .meter: false
         case .module: true
         }
+    }
+
+    /// Where it shows what flows through it.
+    var powerPlaces: ModbusPowerPlaces {
+        guard let driver else { return plan?.powerPlaces ?? ModbusPowerPlaces() }
+        let index = driver.map.index(of: .activePower)
+        return ModbusPowerPlaces(activePower: index.flatMap { ModbusValuePlace(driver.map.registers[$0]) })
     }
 
     // MARK: Values in and out

@@ -143,7 +143,7 @@ extension ModbusConversation {
         acknowledged(device, wanted)
         device.setDue(.readBack, now + .seconds(1))
         let zero = zeroWrite(device, control)
-        device.status.note(zero)
+        device.status.note(zero, device.powerPlaces)
         report(device.settings.unitID, .controlTaken(zero))
         checkScale(device, wanted)
     }

@@ -209,31 +209,57 @@ public final class ModbusDeviceStatus: Sendable {
     /// upper half that tells one note from the next; 0 = none yet.
     private let zeroHead = Atomic<UInt64>(0)
     private let zeroWords = Atomic<UInt64>(0)
+    /// Where it tells its power: AC, its factor, DC, its factor.
+    private let activeHead = Atomic<UInt64>(0)
+    private let activeFactor = Atomic<UInt64>(0)
+    private let directHead = Atomic<UInt64>(0)
+    private let directFactor = Atomic<UInt64>(0)
 
     init(unit: UInt8) { self.unit = unit }
 
-    /// Notes how the device is taken to zero. The owner alone does.
-    func note(_ zero: ModbusZeroWrite) {
+    /// Notes how the device is taken to zero, and where it shows that it went there. The owner alone does.
+    func note(_ zero: ModbusZeroWrite, _ places: ModbusPowerPlaces) {
         let count = (zeroHead.load(ordering: .relaxed) >> 32) &+ 1
         let words = zero.values.reversed().reduce(0 as UInt64) { $0 << 16 | UInt64($1) }
         zeroHead.store(count << 32, ordering: .sequentiallyConsistent)
         zeroWords.store(words, ordering: .sequentiallyConsistent)
+        let (active, direct) = (
+            places.activePower?.packed ?? ModbusValuePlace.none,
+            places.dcPower?.packed ?? ModbusValuePlace.none
+        )
+        activeHead.store(active.head, ordering: .sequentiallyConsistent)
+        activeFactor.store(active.factor, ordering: .sequentiallyConsistent)
+        directHead.store(direct.head, ordering: .sequentiallyConsistent)
+        directFactor.store(direct.factor, ordering: .sequentiallyConsistent)
         let head = UInt64(zero.address) | UInt64(zero.count) << 16 | (zero.isSingle ? 1 << 20 : 0)
         zeroHead.store(count << 32 | head, ordering: .sequentiallyConsistent)
     }
 
     /// The write that takes it to zero, since control of it was taken; unlike a report it cannot be lost.
     /// `nil` before that, and while it is being noted.
-    public var zero: ModbusZeroWrite? {
+    public var zero: (write: ModbusZeroWrite, places: ModbusPowerPlaces)? {
         let head = zeroHead.load(ordering: .sequentiallyConsistent)
         let words = zeroWords.load(ordering: .sequentiallyConsistent)
+        let active = (
+            head: activeHead.load(ordering: .sequentiallyConsistent),
+            factor: activeFactor.load(ordering: .sequentiallyConsistent)
+        )
+        let direct = (
+            head: directHead.load(ordering: .sequentiallyConsistent),
+            factor: directFactor.load(ordering: .sequentiallyConsistent)
+        )
         let count = Int(head >> 16 & 0xF)
         guard (1...4).contains(count), zeroHead.load(ordering: .sequentiallyConsistent) == head else {
             return nil
         }
         let values = (0..<count).map { UInt16(truncatingIfNeeded: words >> UInt64(16 * $0)) }
-        return ModbusZeroWrite(
+        let write = ModbusZeroWrite(
             address: UInt16(truncatingIfNeeded: head), values: values, isSingle: head & 1 << 20 != 0)
+        return (
+            write,
+            ModbusPowerPlaces(
+                activePower: ModbusValuePlace(packed: active), dcPower: ModbusValuePlace(packed: direct))
+        )
     }
 
     func store(_ timetable: ModbusTimetable) {
