@@ -331,7 +331,7 @@ let package = Package(
                 "Quantities", "Plant", "Interlocks", "InterlockSupport", "FrequencyResponse",
                 "FrequencyRecord", "Control",
                 "Scenario", "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
-                "DeviceCodecs", "DeviceDrivers", "ModbusBus",
+                "DeviceCodecs", "DeviceDrivers", "ModbusBus", "SafeOutput",
                 "ControlSocket", "SiteEvents", "BallastDaemon", "BallastSimulator",
                 "ProgramSupport", "ballastd",
                 "ballastctl", "ballast-door", "ballast-sim", "ballast-link", "ballast-aggregator",

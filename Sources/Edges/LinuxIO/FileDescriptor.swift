@@ -14,6 +14,13 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
     deinit { _ = Glibc.close(number) }
 
+    /// Hands the number over to somebody who will close it.
+    public consuming func release() -> CInt {
+        let number = number
+        discard self
+        return number
+    }
+
     /// What one non-blocking read gave.
     public enum ReadResult: Sendable, Equatable {
         case bytes(Int)

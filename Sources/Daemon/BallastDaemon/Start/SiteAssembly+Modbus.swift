@@ -42,7 +42,7 @@ extension SiteAssembly {
             links.append(
                 ModbusLink(
                     name: "modbus \(address)", endpoint: endpoint, service: talk.service,
-                    status: talk.status, reports: talk.reports, heartbeatBound: talk.heartbeatBound,
+                    status: talk.status, reports: talk.reports,
                     address: address, silences: silences, hushes: hushes, devices: talk.deviceStatuses,
                     owner: Handover(owner)))
         }

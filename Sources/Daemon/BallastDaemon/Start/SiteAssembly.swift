@@ -29,7 +29,6 @@ struct SiteAssembly {
         let service: ModbusServicePort
         let status: ModbusLinkStatus
         let reports: RingBuffer<ModbusReport>
-        let heartbeatBound: Duration
         let address: ModbusAddress
         /// Of its inverters, by unit.
         let silences: [Int: ModbusSilence]

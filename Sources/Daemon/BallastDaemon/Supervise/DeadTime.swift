@@ -13,17 +13,25 @@ struct DeadTime {
     /// No configuration gets more.
     static let longest = Duration.milliseconds(2_500)
 
+    /// A bus thread goes round within 200 ms whatever it waits for: after this there is no feed.
+    static let busBound = Duration.milliseconds(600)
+    /// After this the process ends.
+    static let busLimit = Duration.milliseconds(850)
+    /// A cycle that stands still takes nothing from the bus threads, which write zero.
+    static let cycleLimit = Duration.milliseconds(1_500)
+
     /// From the moment at which a thread stands still to zero on its link: the watchdog's patience, a look,
     /// the last words of the others, and the safe output.
     static func thread(_ limit: Duration) -> Duration {
-        min(limit, Watchdog.longest) + Watchdog.interval + WatchdogThread.lastWords + safeOutput
+        limit + Watchdog.interval + WatchdogThread.lastWords + safeOutput
     }
+
+    /// The same where nobody sees that the process has ended, because the thread keeps it: the bound, and the
+    /// service manager's own patience.
+    static var keptThread: Duration { busBound + Watchdog.interval + watchdog + safeOutput }
 
     /// The same when the whole process stands still.
     static var process: Duration { watchdog + abort + safeOutput }
-
-    /// A link's thread may stand still for so long; the slowest way round its loop is `bound`.
-    static func limit(_ bound: Duration) -> Duration { min(bound + .milliseconds(250), Watchdog.longest) }
 }
 
 extension Watchdog {
@@ -32,22 +40,21 @@ extension Watchdog {
         self.init()
         let link = site.cycleLink
         let tenPeriods = Duration.nanoseconds(10 * site.config.control.period.nanoseconds)
-        let bound = Duration.milliseconds(1_500)
-        watch("cycle", within: max(tenPeriods, .milliseconds(100)), limit: bound) {
+        let (bound, limit) = (DeadTime.busBound, DeadTime.busLimit)
+        watch("cycle", within: max(tenPeriods, .milliseconds(100)), limit: DeadTime.cycleLimit) {
             link.cycles.load(ordering: .relaxed)
         }
         for can in site.canLinks {
             let status = can.status
-            watch(can.name, within: bound, limit: bound) { status.heartbeat }
+            watch(can.name, within: bound, limit: limit) { status.heartbeat }
         }
         for phasor in site.phasorLinks {
             let status = phasor.status
-            watch(phasor.name, within: bound, limit: bound) { status.heartbeat }
+            watch(phasor.name, within: bound, limit: limit) { status.heartbeat }
         }
         for modbus in site.modbusLinks {
             let status = modbus.status
-            let limit = DeadTime.limit(modbus.heartbeatBound)
-            watch(modbus.name, within: limit, limit: limit) { status.heartbeat }
+            watch(modbus.name, within: bound, limit: limit) { status.heartbeat }
         }
     }
 }

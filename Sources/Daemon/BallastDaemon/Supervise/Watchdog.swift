@@ -30,15 +30,13 @@ struct Watchdog: Sendable {
 
     /// Looks come so often; what is more was not ours to see, and is no fault of those who are watched.
     static let interval = Duration.milliseconds(50)
-    /// No thread gets more: with what follows, zero comes within 2.5 s (`DeadTime`).
-    static let longest = Duration.milliseconds(1_900)
 
     /// A counter that must move at least once each `bound`, and for the process to go on each `limit`.
     mutating func watch(
         _ name: String, within bound: Duration, limit: Duration, _ count: @escaping @Sendable () -> UInt64
     ) {
         watched.append(
-            Watched(name: name, count: count, bound: bound, limit: min(limit, Self.longest), movedAt: .now()))
+            Watched(name: name, count: count, bound: bound, limit: limit, movedAt: .now()))
     }
 
     /// Looks at every counter.

@@ -17,7 +17,8 @@ extension Daemon {
     /// How long power may go on when a part of the daemon stands still, for `ballastd --check`.
     static var deadTimes: [String] {
         [
-            "  standing still  a bus thread: zero within \(Int(DeadTime.thread(Watchdog.longest).milliseconds)) ms;"
+            "  standing still  a bus thread: zero within \(Int(DeadTime.thread(DeadTime.busLimit).milliseconds)) ms, and within"
+                + " \(Int(DeadTime.keptThread.milliseconds)) ms where it keeps the process;"
                 + " the whole process: within \(Int(DeadTime.process.milliseconds)) ms"
         ]
     }

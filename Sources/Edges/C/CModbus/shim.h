@@ -10,4 +10,6 @@ static inline int ballast_set_serial(int fd, struct serial_struct *settings) { r
 /* Macros, in newer headers by other macros. */
 static const uint32_t ballast_rs485_enabled = SER_RS485_ENABLED;
 static const uint32_t ballast_rs485_rts_on_send = SER_RS485_RTS_ON_SEND;
+/* Of `closing_wait`: a close does not wait for the drain; the macro is the kernel's own. */
+static const uint16_t ballast_no_closing_wait = 65535;
 static const int32_t ballast_low_latency = ASYNC_LOW_LATENCY;

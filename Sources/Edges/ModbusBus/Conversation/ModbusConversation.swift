@@ -72,11 +72,8 @@ public final class ModbusConversation {
     public let reports = RingBuffer<ModbusReport>(capacity: 256, filler: .filler)
     /// Where a person's writes come in.
     public let service = ModbusServicePort()
-    /// Longest time that the heartbeat may stand still while the thread goes round.
-    public var heartbeatBound: Duration {
-        exchange.timeout + .seconds(1)
-            + (exchange.timing?.time(ofBytes: 2 * ModbusFraming.limit) ?? .zero)
-    }
+    /// No step waits for longer, whatever the time-out: the heartbeat moves as often.
+    private static let longestStep = Duration.milliseconds(200)
     /// One for each device, in the order in which they were added; complete when the first step is asked for.
     public var deviceStatuses: [ModbusDeviceStatus] { devices.map(\.status) }
 
@@ -212,7 +209,7 @@ public final class ModbusConversation {
             if job != nil {
                 switch exchange.next(at: now) {
                 case .send: return .send
-                case .listen(let end): return .listen(until: end)
+                case .listen(let end): return .listen(until: min(end, now + Self.longestStep))
                 case .over: take()
                 }
             } else if let step = turn() {
@@ -269,7 +266,7 @@ public final class ModbusConversation {
     }
 
     private func rest(until end: MonotonicTime) -> Step {
-        .rest(until: min(end, now + .milliseconds(200)))
+        .rest(until: min(end, now + Self.longestStep))
     }
 
     /// Tells the next device of the round what it is to do.

@@ -175,8 +175,7 @@ public final class ModbusLinkStatus: Sendable {
     /// Serial: the driver hands bytes over at once.
     public var isLowLatency: Bool { lowLatency.load(ordering: .relaxed) }
 
-    /// Moves while the thread goes round: at least each 500 ms, or the answer time-out plus that where it is
-    /// longer.
+    /// Moves while the thread goes round: at least each 200 ms, however long it waits for an answer.
     public var heartbeat: UInt64 { beats.load(ordering: .relaxed) }
     /// Whether the last exchange was answered.
     public var isUp: Bool { up.load(ordering: .relaxed) }

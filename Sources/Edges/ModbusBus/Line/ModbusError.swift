@@ -39,12 +39,22 @@ extension ModbusAddress {
         }
     }
 
+    /// Over TCP the host as digits, and the port.
+    func numericPeer() throws(ModbusError) -> (host: String, port: UInt16)? {
+        switch self {
+        case .tcp(let host, let port): (try numericHost(host), port)
+        case .serial: nil
+        }
+    }
+
     /// Nothing is opened yet.
-    func makeContext() throws(ModbusError) -> OpaquePointer {
+    ///
+    /// - Parameter host: as digits, over TCP.
+    func makeContext(_ numeric: String?) throws(ModbusError) -> OpaquePointer {
         let made: OpaquePointer?
         switch self {
         case .tcp(let host, let port):
-            made = modbus_new_tcp_pi(try numericHost(host), String(port))
+            made = modbus_new_tcp_pi(numeric ?? host, String(port))
         case .serial(let device, let baud, let parity, let stopBits):
             guard let rate = CInt(exactly: baud), (1...2).contains(stopBits) else { throw .unusableAddress }
             let letter: Unicode.Scalar =

@@ -38,13 +38,18 @@ public struct ModbusLineState: Sendable, Equatable {
 struct ModbusLine: ~Copyable {
     private let context: OpaquePointer
     private let isSerial: Bool
+    /// Over TCP.
+    private let peer: (host: String, port: UInt16)?
     private let options: ModbusLineOptions
     private(set) var isConnected = false
     private(set) var state = ModbusLineState()
     private var descriptor: CInt = -1
 
     init(_ address: ModbusAddress, options: ModbusLineOptions) throws(ModbusError) {
-        context = try address.makeContext()
+        let peer = try address.numericPeer()
+        let context = try address.makeContext(peer?.host)
+        self.peer = peer
+        self.context = context
         isSerial = address.timing != nil
         self.options = options
         modbus_set_error_recovery(context, MODBUS_ERROR_RECOVERY_NONE)
@@ -60,26 +65,56 @@ struct ModbusLine: ~Copyable {
     /// - Parameters:
     ///   - limit: longest wait for the connection.
     ///   - patience: sent bytes that nobody acknowledges for so long end a connection.
-    mutating func connect(within limit: Duration, patience: Duration) throws(ModbusError) {
+    ///   - meanwhile: called at least each `slice` of the wait.
+    mutating func connect(
+        within limit: Duration, patience: Duration, meanwhile: () -> Void = {}
+    ) throws(ModbusError) {
         if isConnected { return }
-        let microseconds = max(.milliseconds(1), limit).nanoseconds / 1_000
-        modbus_set_response_timeout(
-            context, UInt32(microseconds / 1_000_000), UInt32(microseconds % 1_000_000))
-        if modbus_connect(context) != 0 {
+        if let peer {
+            modbus_set_socket(
+                context, try Self.socket(to: peer.host, peer.port, within: limit, meanwhile: meanwhile))
+        } else if modbus_connect(context) != 0 {
             let error = ModbusError(errno: errno)
             modbus_close(context)
             throw error
         }
         isConnected = true
         descriptor = modbus_get_socket(context)
-        // libmodbus waits for a connection with select(), whose sets end there; a higher number aborts the
-        // process.
+        // libmodbus may wait with select(), whose sets end there; a higher number aborts the process.
         guard descriptor >= 0, descriptor < 1024 else {
             disconnect()
             throw .tooManyDescriptors
         }
         if isSerial { setLineOptions() } else { setTCPOptions(patience) }
         modbus_flush(context)
+    }
+
+    private static let slice = Duration.milliseconds(100)
+
+    /// libmodbus would wait for the connection in one piece, however long that is.
+    private static func socket(
+        to host: String, _ port: UInt16, within limit: Duration, meanwhile: () -> Void
+    ) throws(ModbusError) -> CInt {
+        let end = MonotonicTime.now() + limit
+        do throws(NetworkError) {
+            let socket = try NetworkSocket.connect(.stream, to: NetworkAddress(host, port))
+            while true {
+                let left = max(.milliseconds(1), min(end - MonotonicTime.now(), slice))
+                // What cannot be sent yet can be read only after an error.
+                if socket.wait(forWriting: true, timeout: left) {
+                    let code = NetworkSocket.connectionError(socket.number)
+                    guard code == 0 else { throw .system(.connect, errno: code) }
+                    return socket.release()
+                }
+                guard MonotonicTime.now() < end else { throw .system(.connect, errno: ETIMEDOUT) }
+                meanwhile()
+            }
+        } catch {
+            switch error {
+            case .hostNotNumeric: throw .unusableAddress
+            case .system(_, let code): throw ModbusError(errno: code)
+            }
+        }
     }
 
     mutating func disconnect() {
@@ -116,11 +151,12 @@ struct ModbusLine: ~Copyable {
             settings.flags = ballast_rs485_enabled | ballast_rs485_rts_on_send
             if ballast_set_rs485(descriptor, &settings) != 0 { state.rs485Error = errno }
         }
-        guard options.isLowLatency else { return }
         var settings = serial_struct()
         guard ballast_get_serial(descriptor, &settings) == 0 else { return }
-        settings.flags |= ballast_low_latency
-        state.isLowLatency = ballast_set_serial(descriptor, &settings) == 0
+        // A close does not wait for what the other end does not take.
+        settings.closing_wait = ballast_no_closing_wait
+        if options.isLowLatency { settings.flags |= ballast_low_latency }
+        state.isLowLatency = ballast_set_serial(descriptor, &settings) == 0 && options.isLowLatency
     }
 
     // MARK: Bytes

@@ -44,7 +44,7 @@ public final class ModbusLinkOwner {
     private func open() {
         let limit = min(max(conversation.settings.timeout, .milliseconds(10)), .seconds(10))
         do throws(ModbusError) {
-            try line.connect(within: limit, patience: max(.seconds(1), limit * 2))
+            try line.connect(within: limit, patience: max(.seconds(1), limit * 2)) { conversation.beat() }
             conversation.opened(line.state, at: MonotonicTime.now())
         } catch {
             conversation.refused(error, at: MonotonicTime.now())
