@@ -31,8 +31,8 @@ public enum SafeOutput {
     /// Why a unit's coils opened.
     public enum Opening: Sendable, Equatable { case wereOpen, powerSeenAtZero, reversionOver }
 
-    /// The whole of it ends within this, and the service manager lets it: a coil whose inverter may have power
-    /// for longer is left to the watchdog of its module, which outlasts the inverter's reversion.
+    /// The whole of it ends within this, and the service manager lets it: a coil whose inverter may have
+    /// power for longer is left to the watchdog of its module, which outlasts the inverter's reversion.
     public static let patience = Duration.seconds(15)
 
     /// Blocks until every link is through.
@@ -104,8 +104,8 @@ struct LinkWork {
         return outcome
     }
 
-    /// Opens each unit's coils as soon as its power has ended, and looks at the inverters of this link as long
-    /// as anybody's coils wait for that.
+    /// Opens each unit's coils as soon as its power has ended, and looks at the inverters of this link as
+    /// long as anybody's coils wait for that.
     private mutating func open(_ coils: [WirePlan.Write], _ client: inout ModbusClient) {
         var closed = coils.filter { write in
             if isOn(write, &client) { return true }

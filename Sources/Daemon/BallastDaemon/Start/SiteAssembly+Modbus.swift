@@ -3,6 +3,7 @@ import DeviceCodecs
 import LinuxIO
 import ModbusBus
 import Plant
+import PowerDispatch
 import Quantities
 import SiteConfig
 
@@ -100,6 +101,11 @@ extension SiteAssembly {
                     || parts.book.proof(of: unit) != nil,
                 driver: parts.drivers.map(of: unit.inverter),
                 reactive: .init(unit.reactivePower), outputCap: unit.capsOutput ? unit.maxPower : nil,
+                obedience: ModbusObedience(
+                    response: unit.response,
+                    nearZero: unit.maxPower * UnitSettings.zeroShare
+                        + UnitLosses(unit.losses, at: unit.maxPower).idle,
+                    provenReversion: parts.book.provenReversion(of: unit)),
                 setpoints: parts.exchange.toInverters[index].reader(),
                 images: parts.exchange.inverters[index].writer())
         }

@@ -75,8 +75,8 @@ struct WireBook {
 }
 
 extension WirePlan {
-    /// What the configuration alone tells: the coils that we drive. Where a test on site has seen the inverter
-    /// keep its power for longer than its reversion as configured, that counts.
+    /// What the configuration alone tells: the coils that we drive. Where a test on site has seen the
+    /// inverter keep its power for longer than its reversion as configured, that counts.
     init(coilsOf config: SiteConfig) {
         self.init()
         let book = ReversionBook(config)

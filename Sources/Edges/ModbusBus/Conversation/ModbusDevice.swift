@@ -148,6 +148,8 @@ final class ModbusDevice {
     let reactiveSetting: SunSpecReactiveControl.Setting?
     /// What the device itself is to limit its output to; `nil` = nothing is written.
     let outputCap: Watts?
+    /// Of an inverter; `nil` = it is told zero whatever it does.
+    var obedience: ModbusObedience?
     private var setpoints: TripleBufferReader<Actuation>?
     private var inverterImages: TripleBufferWriter<InverterImage>?
     private var gridImages: TripleBufferWriter<GridImage>?
@@ -378,25 +380,5 @@ final class ModbusDevice {
         let becameSilent = timetable.failed(at: now, quiet: quiet)
         if becameSilent && (plan != nil || driver != nil) { suspend(at: now) }
         return becameSilent
-    }
-}
-
-extension ModbusTimetable {
-    /// - Parameter limit: longest wait for an answer.
-    init(
-        _ settings: ModbusDeviceSettings, _ role: ModbusDevice.Role, hasDriver: Bool = false,
-        grid: ModbusGrid = ModbusGrid(epoch: MonotonicTime(nanoseconds: 0), period: .milliseconds(20)),
-        index: Int = 0, deviceCount: Int = 1, limit: Duration = .seconds(1), leastGap: Duration = .zero
-    ) {
-        let pace = ModbusPace(limit: min(settings.timeout ?? limit, limit), leastGap: leastGap)
-        let first: [ModbusTask] =
-            switch role {
-            // A module needs no scan, and neither does a device with a driver file.
-            case .module: [.inputs, .coils]
-            case .inverter, .meter: hasDriver ? [.scale] : [.scan]
-            }
-        self.init(
-            poll: settings.poll, grid: grid, index: index, deviceCount: deviceCount, pace: pace,
-            firstTasks: first)
     }
 }

@@ -25,6 +25,11 @@ extension ModbusConversation {
         // Each write would start its own timer anew.
         if device.actuation.restsInverter(at: now) { return device.forgetWritten() }
         let wanted = encode(device.setpoint(at: now), control, device)
+        switch obedience(device, control, wanted) {
+        case .tell: break
+        case .leaveAlone: return
+        case .over: device.forgetWritten()
+        }
         guard isTakenNow(wanted, control) else { return }
         switch device.silence.order(isSame: control.written == wanted, writtenAt: control.writtenAt) {
         case .silent: return
@@ -43,6 +48,18 @@ extension ModbusConversation {
         }
         owesReading = isBehind
         writeSetpoint(device, control, wanted)
+    }
+
+    private func obedience(
+        _ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32
+    ) -> ModbusObedience.Order {
+        let isZero = control.encoding.decode(wanted) == .zero && control.written == wanted
+        let power = device.inverterImage.activePower.fresh(
+            at: now, within: max(device.settings.poll * 3, .seconds(1)))
+        let timer = Duration.seconds(control.encoding.reversionSeconds)
+        let endsByItself = control.encoding.reversion == .zero && timer > .zero
+        return device.obedience?.order(
+            standsAtZero: isZero, power: power, reversion: endsByItself ? timer : nil, at: now) ?? .tell
     }
 
     /// A device that refused a write gets a moment before it is asked again, but less power than it refused
@@ -288,6 +305,9 @@ extension ModbusConversation {
             device.control?.scaleSeenAt = now
             return
         }
+        let isZero = control.encoding.found(in: block).map { control.encoding.decode($0) == .zero } ?? false
+        // Its own timer has ended what we told it.
+        if device.obedience?.isLeftAlone == true, isScaled, isZero { return }
         status.overrideCount.add(1, ordering: .relaxed)
         device.control?.written = nil
         guard isScaled else { return scaleChanged(device, control) }

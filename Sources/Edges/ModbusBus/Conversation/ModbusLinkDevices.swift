@@ -16,12 +16,14 @@ extension ModbusConversation {
     /// - Parameter driver: its registers, where it has no SunSpec.
     /// - Parameter reactive: what it is told about reactive power; `nil` = nothing, its own setting holds.
     /// - Parameter outputCap: what it is told to limit its own output to, by SunSpec 123; `nil` = nothing.
+    /// - Parameter obedience: when it is left alone because it does not end its power; `nil` = never.
     /// - Returns: what keeps it from being told its setpoint again.
     @discardableResult
     public func addInverter(
         _ device: ModbusDeviceSettings, reversion: Duration, readsDCVoltage: Bool = false,
         acceptsUnprovenReversion: Bool = false, driver: RegisterMap? = nil,
         reactive: SunSpecReactiveControl.Setting? = nil, outputCap: Watts? = nil,
+        obedience: ModbusObedience? = nil,
         setpoints: consuming TripleBufferReader<Actuation>,
         images: consuming TripleBufferWriter<InverterImage>
     ) -> ModbusSilence {
@@ -29,6 +31,7 @@ extension ModbusConversation {
             device, reversion: reversion, readsDCVoltage: readsDCVoltage,
             acceptsUnprovenReversion: acceptsUnprovenReversion, driver: driver, reactive: reactive,
             outputCap: outputCap, setpoints: setpoints, images: images)
+        inverter.obedience = obedience
         devices.append(inverter)
         return inverter.silence
     }

@@ -170,6 +170,7 @@ extension ModbusConversation {
         guard let state = device.control, case .register(let control) = state.encoding else { return }
         let words = control.setpoint.words(UInt32(bitPattern: written))
         guard isFollowed(device, control.setpoint, words, error) else {
+            if device.obedience?.isLeftAlone == true, device.found == .zero { return }
             return overridden(device, state, written)
         }
         compareTakeover(device, control, written)
@@ -179,7 +180,8 @@ extension ModbusConversation {
         _ device: ModbusDevice, _ control: RegisterPowerControl, _ written: Int32
     ) {
         let takeover = control.takeover
-        guard !takeover.isEmpty, let driver = device.driver else { return }
+        guard !takeover.isEmpty, let driver = device.driver, device.obedience?.isLeftAlone != true
+        else { return }
         let index = driver.compared % takeover.count
         device.driver?.compared = (index + 1) % takeover.count
         _ = look(device, takeover[index].register, .compareTakeover(index, written))

@@ -169,3 +169,23 @@ struct ModbusTimetable {
         return becameSilent
     }
 }
+
+extension ModbusTimetable {
+    /// - Parameter limit: longest wait for an answer.
+    init(
+        _ settings: ModbusDeviceSettings, _ role: ModbusDevice.Role, hasDriver: Bool = false,
+        grid: ModbusGrid = ModbusGrid(epoch: MonotonicTime(nanoseconds: 0), period: .milliseconds(20)),
+        index: Int = 0, deviceCount: Int = 1, limit: Duration = .seconds(1), leastGap: Duration = .zero
+    ) {
+        let pace = ModbusPace(limit: min(settings.timeout ?? limit, limit), leastGap: leastGap)
+        let first: [ModbusTask] =
+            switch role {
+            // A module needs no scan, and neither does a device with a driver file.
+            case .module: [.inputs, .coils]
+            case .inverter, .meter: hasDriver ? [.scale] : [.scan]
+            }
+        self.init(
+            poll: settings.poll, grid: grid, index: index, deviceCount: deviceCount, pace: pace,
+            firstTasks: first)
+    }
+}

@@ -131,8 +131,10 @@ public struct InverterModel: Sendable {
     var isReversed = false
     /// There is no grid to feed: its own protection has ended its power.
     var isGridLost = false
-    /// What it holds while it follows nobody.
+    /// What it holds while it follows nobody, until its own timer ends that.
     var stubbornPower: Watts?
+    /// Its own timer has run out, and nothing has started it since.
+    private var isTimedOut = false
     /// It has no supply: nothing works, and what it was told is gone.
     var isDown = false {
         didSet { if isDown { forget() } }
@@ -147,7 +149,7 @@ public struct InverterModel: Sendable {
     /// Power the control asks for now, inside the rating.
     public var target: Watts {
         guard isPermitted, !isDown else { return .zero }
-        if let stubbornPower { return stubbornPower }
+        if let stubbornPower, !isTimedOut { return stubbornPower }
         return isReversed ? -obedientTarget : obedientTarget
     }
 
@@ -185,8 +187,12 @@ public struct InverterModel: Sendable {
     /// - Parameter waitsForBattery: it is connected by contactors that others drive: without power asked of
     ///   it, it waits for them.
     mutating func advance(by step: Duration, isBatteryConnected: Bool, waitsForBattery: Bool = false) {
-        if !isReversionBroken, setpoint.advance(by: step) { reversionCount += 1 }
-        if !isReversionBroken, rates.advance(by: step) { reversionCount += 1 }
+        if !isReversionBroken {
+            let reversions = (setpoint.advance(by: step) ? 1 : 0) + (rates.advance(by: step) ? 1 : 0)
+            reversionCount += reversions
+            if reversions > 0 { isTimedOut = true }
+        }
+        if setpoint.remaining != nil || rates.remaining != nil { isTimedOut = false }
         _ = powerLimit.advance(by: step)
         _ = immediateLimit.advance(by: step)
         if isDown {
