@@ -106,12 +106,14 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
             if change.magnitude >= step * 0.25 { return begin(point, now) }
             if now - begun >= settling {
                 unsettledSince = nil
+                self.reference?.meter = meter
                 if odd == 0 { trusted = point.others }
             }
         }
         if change.magnitude < step * 0.25 {
             restedAt = now
-            followLoad(meter, now)
+            // Before that a limit widened here would move the units where no step is seen.
+            if unsettledSince == nil { followLoad(meter, now) } else { resting = nil }
         }
         guard let since = steppedAt else {
             if change.magnitude >= step { steppedAt = now }

@@ -346,8 +346,11 @@ extension VirtualSite {
         sample.isExpiring = setpoint.remaining != nil
         sample.isReversionBroken = unit.has(.inverterKeepsPower) || unit.has(.inverterForeignWrites)
         sample.allowed = farBatteries[index].allowed.map { allowed in
+            // What is charged pays the inverter's losses first.
+            let charge = Watts(-allowed.lowerBound)
+            let taken = charge > .zero ? charge + unit.inverter.losses(at: charge) : .zero
             let most = settings.maxPower.value
-            return max(allowed.lowerBound, -most)...min(allowed.upperBound, most)
+            return max(-taken.value, -most)...min(allowed.upperBound, most)
         }
         sample.evidenceAge = evidenceAge(index, settings)
         sample.isContactorClosed = unit.isBatteryConnected

@@ -97,6 +97,18 @@ import Testing
         #expect(bench.others == (-20, 60), "more load than was said narrows as any other")
     }
 
+    @Test func `one that turns while power rests is named by the very step that it allows`() {
+        var bench = Bench()
+        bench.run(for: 2)
+        bench.run(to: -50, for: 5)
+        #expect(bench.check.verdict == .proven)
+        bench.meter = { -$0 }
+        bench.run(to: -60, rate: 200, for: 0.05)
+        // Units that take all that a limit of 50 kW leaves them beside what the meter shows.
+        for _ in 0..<500 { bench.run(to: Swift.max(-160, bench.others.1 - 50), rate: 200, for: 0.02) }
+        #expect(bench.check.verdict == .reversed, "nobody has said what else draws, so it is seen by a step")
+    }
+
     @Test func `a load that steps against the units is not taken for a meter that is reversed`() {
         var bench = Bench()
         bench.loadMax = .kilowatts(100)

@@ -19,9 +19,11 @@ private struct Turns {
         isForward = setpoint > .zero
     }
 
-    /// More time while two turns were close to each other just now.
-    func room(at time: Duration) -> Duration {
-        before.map { time - $0 < .seconds(4) } ?? false ? PhysicalTime.turning.time : .zero
+    /// More time while it turns: within the response time either side is right.
+    func room(at time: Duration, response: Duration) -> Duration {
+        if let before, time - before < .seconds(4) { return PhysicalTime.turning.time }
+        guard let last, time - last < response + PhysicalTime.telling.time else { return .zero }
+        return response + PhysicalTime.evidenceAnew.time
     }
 }
 
@@ -171,12 +173,14 @@ extension RunHistory {
                 guard let truth = seen.truth, sample.isDaemonRunning, seen.mode != nil else { continue }
                 turns.look(seen.setpoint, beyond: units[unit].nothing, at: sample.time)
                 if isTold(seen) { sum = .zero }
-                guard (seen.delivered - truth.obedient).magnitude > units[unit].nothing else {
+                guard isWrong(seen, truth, unit) else {
                     sum = Swift.max(.zero, sum - step / 4)
                     continue
                 }
                 sum += step
-                let limit = units[unit].response + PhysicalTime.telling.time + turns.room(at: sample.time)
+                let response = units[unit].response
+                let limit =
+                    response + PhysicalTime.telling.time + turns.room(at: sample.time, response: response)
                 guard sum > limit else { continue }
                 let (is_, was) = (kilowatts(seen.delivered), kilowatts(truth.obedient))
                 return failure(
@@ -184,6 +188,16 @@ extension RunHistory {
             }
         }
         return .passed
+    }
+
+    /// Power that nobody wants counts at any size; of what is missing, a setpoint's own accuracy is left.
+    private func isWrong(_ seen: UnitSample, _ truth: UnitTruth, _ unit: Int) -> Bool {
+        let error = seen.delivered - truth.obedient
+        let isMissing =
+            truth.obedient >= .zero
+            ? seen.delivered >= .zero && error < .zero : seen.delivered <= .zero && error > .zero
+        let room = isMissing ? units[unit].nameplate * PhysicalTime.accuracyShare : units[unit].nothing
+        return error.magnitude > room
     }
 
     // MARK: L2a

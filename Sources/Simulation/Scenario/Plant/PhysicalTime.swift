@@ -19,10 +19,17 @@ public struct PhysicalTime: Sendable, Equatable {
     static let readBack = PhysicalTime(
         text: "what stands in a device is read back", time: .seconds(1),
         source: "each write costs a line its time; the setpoint is compared once a second")
+    /// Power that does not follow a setpoint which has just turned once.
+    static let evidenceAnew = PhysicalTime(
+        text: "evidence begins anew behind a turn of the setpoint", time: .seconds(2),
+        source: "while it turns, power on either side was asked for within the response time")
     /// Power the wrong way of a setpoint that turns again and again.
     static let turning = PhysicalTime(
         text: "power the wrong way is seen though the setpoint turns all the time", time: .seconds(8),
-        source: "within the response time either sign is right, so a turn each second leaves little evidence")
+        source: "with response and telling less than the 16 s for which the battery's own protection is "
+            + "relied upon (process safety time of not_following); no instant by itself is evidence")
+    /// Less power than was asked for, as a share of the nameplate: accuracy of a setpoint, EN 50549-1, 4.11.2.
+    static let accuracyShare = 0.05
     /// A device that multiplies by ten what stands in it.
     static let scale = PhysicalTime(
         text: "a device whose scale has changed", time: .milliseconds(300),
