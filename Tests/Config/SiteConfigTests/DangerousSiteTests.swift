@@ -82,6 +82,11 @@ import Testing
         Row(off("cell_spread").0, off("cell_spread").1, "row cell_spread is off", .cellSpread),
         Row(off("smoke").0, off("smoke").1, "row smoke is "),
         Row("rows: []", "rows: [{id: thermal_runaway, reset: operator}]", "thermal_runaway"),
+        Row("rows: []", "rows: [{id: smoke, action: hold}]", "row smoke: action hold"),
+        Row("rows: []", "rows: [{id: insulation, action: hold}]", "row insulation: action hold"),
+        Row("rows: []", "rows: [{id: insulation, trip_ohm_per_v: 1}]", "as good as off"),
+        Row("rows: []", "rows: [{id: pack_overvoltage, trip_ratio: 2.0}]", "as good as off"),
+        Row("rows: []", "rows: [{id: cell_spread, trip_v: 2.0}]", "as good as off"),
         Row("rows: []", "rows: [{id: cell_overvoltage, derate_v: [3.7, 3.78], trip_v: 3.8, warn_v: 3.6}]", "trips at 3.8 V", .cellOvervoltage),
     ]
 

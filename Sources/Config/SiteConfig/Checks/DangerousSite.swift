@@ -86,6 +86,7 @@ struct DangerousSite {
                 refuse("interlocks", "row cell_spread is off", unless: .cellSpread)
             }
         }
+        if isReal { checkStrength(shipped) }
         let hasSmoke = site.units.contains { $0.ioModule?.inputs.contains { $0.name == .smoke } == true }
         if hasSmoke, row("smoke")?.trip == nil {
             refuse("interlocks", "row smoke is off, and a unit has the input smoke wired")
@@ -100,6 +101,35 @@ struct DangerousSite {
                 "interlocks",
                 "row cell_overvoltage trips at \(shown(trip)) V, and \(site.interlocks.chemistry.rawValue) cells end"
                     + " at \(shown(law)) V", unless: .cellOvervoltage)
+        }
+    }
+
+    /// A row that is on and does next to nothing is off.
+    private func checkStrength(_ shipped: InterlockRules) {
+        func refuse(_ what: String) { self.refuse("interlocks", what) }
+        for rule in site.interlocks.rules where rule.trip != nil {
+            guard let law = shipped.rule(rule.id), law.trip != nil, latches(law), !latches(rule) else {
+                continue
+            }
+            refuse("row \(rule.id): action \(rule.action.rawValue) latches nothing, and it is to trip")
+        }
+        for (id, most, unit) in [("pack_overvoltage", 1.1, ""), ("cell_spread", 0.5, " V")] {
+            guard let trip = site.interlocks.rules.first(where: { $0.id == id })?.trip, trip > most else {
+                continue
+            }
+            let limits = "\(shown(trip))\(unit), beyond \(shown(most))\(unit)"
+            refuse("row \(id) trips at \(limits): it is as good as off")
+        }
+        // ISO 6469-1: 100 ohm for each volt of direct voltage are the least.
+        if let trip = site.interlocks.rules.first(where: { $0.id == "insulation" })?.trip, trip < 100 {
+            refuse("row insulation trips at \(shown(trip)) ohm/V, below 100 ohm/V: it is as good as off")
+        }
+    }
+
+    private func latches(_ rule: InterlockRule) -> Bool {
+        switch rule.action {
+        case .stop, .hold: false
+        case .trip, .emergencyStop: true
         }
     }
 
