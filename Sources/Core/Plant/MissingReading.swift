@@ -80,7 +80,7 @@ extension MissingReading {
             switch reading.fault(at: now, within: limit) {
             case nil: isSilent = false
             case .stale, .neverSeen, .busOff, .fromTheFuture: note(reading, name)
-            case .notImplemented, .implausible, .deviceFault, .frozen, .disagrees:
+            case .notImplemented, .implausible, .deviceFault, .frozen, .disagrees, .unread:
                 // What it refuses is more to the point than what is old besides.
                 if isSilent { self.name = nil }
                 isSilent = false
@@ -92,7 +92,7 @@ extension MissingReading {
             guard self.name == nil, let fault = reading.fault(at: now, within: limit) else { return }
             self.name = name
             self.fault = fault
-            age = fault == .stale ? reading.age(at: now) : lasting
+            age = fault == .stale ? reading.age(at: now) ?? reading.told(at: now) : lasting
         }
 
         /// `nil` where none is missing.

@@ -5,6 +5,8 @@ public enum ReadingFault: UInt8, Sendable, BitwiseCopyable {
     case neverSeen, notImplemented, implausible, deviceFault, stale, frozen, disagrees, fromTheFuture
     /// Its CAN bus is, or has since been, off.
     case busOff
+    /// The device answers, and what it offers is looked at anew before it is read.
+    case unread
 }
 
 /// A measured value with the time it was taken, or the reason why there is none.

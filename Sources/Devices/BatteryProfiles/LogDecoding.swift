@@ -193,6 +193,7 @@ public struct LogDecoding: Sendable {
         case .disagrees: "disagrees"
         case .fromTheFuture: "from the future"
         case .busOff: "bus off"
+        case .unread: "looked at anew"
         }
     }
 

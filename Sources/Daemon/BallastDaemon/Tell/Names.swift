@@ -55,6 +55,7 @@ enum Names {
         case .disagrees: "disagrees"
         case .fromTheFuture: "from_the_future"
         case .busOff: "bus_off"
+        case .unread: "unread"
         }
     }
 

@@ -61,6 +61,7 @@ extension ModbusConversation {
             if error.isRefusal { device.scan?.refused() } else { return noAnswerInScan(device, error) }
         } else {
             device.scan?.answered(answer)
+            tell(device, .unread)
         }
         switch device.scan?.next {
         case .read: break
@@ -70,6 +71,7 @@ extension ModbusConversation {
 
     /// Some devices keep silent at a wrong base address, so the next try is at the next one.
     private func noAnswerInScan(_ device: ModbusDevice, _ error: ModbusError) {
+        if error == .timeout { tellSilence(device) }
         device.setDue(.scan, now + .milliseconds(error == .timeout ? 0 : 500))
         if case .exception(let code) = error, case .read(let address, _)? = device.scan?.next {
             reportSeldom(device, \.nextExceptionReport, .exception(code: code, address: address))
@@ -214,9 +216,31 @@ extension ModbusConversation {
     /// An inverter that goes on refusing is not silent: once its last sample is too old, its readings say why
     /// there is none. One refusal is a hiccup.
     private func refused(_ device: ModbusDevice, _ error: ModbusError?) {
-        guard case .inverter = device.role, let error, let fault = reason(of: error, device),
-            device.inverterImage.activePower.fault(at: now, within: device.settings.poll * 3) == .stale
+        if error == .timeout { tellSilence(device) }
+        guard let error, let fault = reason(of: error, device) else { return }
+        tell(device, fault)
+    }
+
+    /// The inverter answers, and says nothing of its power.
+    private func tell(_ device: ModbusDevice, _ fault: ReadingFault) {
+        guard case .inverter = device.role else { return }
+        switch device.inverterImage.activePower.fault(at: now, within: device.settings.poll * 3) {
+        case .stale, .unread: set(device, fault)
+        case .neverSeen, .notImplemented, .implausible, .deviceFault, .frozen, .disagrees, .fromTheFuture,
+            .busOff, nil:
+            break
+        }
+    }
+
+    /// What answered a moment ago without a word of its power does not answer any more.
+    private func tellSilence(_ device: ModbusDevice) {
+        guard case .inverter = device.role,
+            device.inverterImage.activePower.fault(at: now, within: device.settings.poll * 3) == .unread
         else { return }
+        set(device, .stale)
+    }
+
+    private func set(_ device: ModbusDevice, _ fault: ReadingFault) {
         device.inverterImage.activePower = .bad(fault, since: now)
         device.inverterImage.state = .bad(fault, since: now)
         device.publish()

@@ -88,12 +88,7 @@ extension RunHistory {
             guard let unit = event.unit.flatMap({ index(of: $0) }),
                 let after = samples.first(where: { $0.time > event.time })
             else { continue }
-            // What was said was so when it was said; what came behind it does not make it a lie.
-            if let truth = samples.last(where: { $0.time <= event.time })?.units[unit].truth,
-                let wrong = silence(event, truth, missed: standstill(unit, before: event.time))
-            {
-                return failure(unit, event.time, wrong)
-            }
+            if let wrong = silence(event, unit) { return failure(unit, event.time, wrong) }
             if event.name == "resume_refused", after.units[unit].mode == "running" {
                 return failure(unit, event.time, "a resume is refused, and it runs")
             }
@@ -111,6 +106,20 @@ extension RunHistory {
         return sum
     }
 
+    /// What was said was so when it was said: what came behind it, or was on its way then, makes it no lie.
+    private func silence(_ event: RunEvent, _ unit: Int) -> String? {
+        let missed = standstill(unit, before: event.time)
+        var wrong: String?
+        for sample in samples where sample.time <= event.time && sample.time + onItsWay >= event.time {
+            guard let truth = sample.units[unit].truth else { continue }
+            wrong = silence(event, truth, missed: missed)
+            if wrong == nil { return nil }
+        }
+        return wrong
+    }
+
+    private var onItsWay: Duration { .milliseconds(300) }
+
     private func silence(_ event: RunEvent, _ truth: UnitTruth, missed: Duration) -> String? {
         guard event.name == "trip" || event.name == "warning",
             let told = Self.toldSilence(event.text)
@@ -124,8 +133,7 @@ extension RunHistory {
             }
         guard let source else { return nil }
         let real = source.silence.map(\.seconds) ?? .infinity
-        // What was on its way when it was told is no lie.
-        guard real + 0.3 + missed.seconds < told else { return nil }
+        guard real + onItsWay.seconds + missed.seconds < told else { return nil }
         let (said, was) = (Figure.text(told), Figure.text((real * 100).rounded() / 100))
         return "the \(source.name) is called silent for \(said) s, and has spoken \(was) s ago"
     }
