@@ -10,7 +10,7 @@ public struct Controller: Sendable, BitwiseCopyable {
     var settings: SiteSettings
     let unitCount: Int
     /// The sum of the units' ratings.
-    private let rated: Watts
+    let rated: Watts
     var units: InlineArray<64, UnitController>
     private var shares: InlineArray<64, UnitShare>
     private var sharing: PowerSharing
@@ -29,7 +29,7 @@ public struct Controller: Sendable, BitwiseCopyable {
     private var watch: GridWatch
     private var connection: ConnectionPoint
     /// What the units together may have at the meter now.
-    private var siteWindow: (lowest: Watts?, highest: Watts?) = (nil, nil)
+    private(set) var siteWindow: (lowest: Watts?, highest: Watts?) = (nil, nil)
     /// The largest share of its rating that any unit had in the cycle before.
     private var usedShare = Fraction.zero
     private(set) var cycle: UInt64 = 0
@@ -117,6 +117,7 @@ public struct Controller: Sendable, BitwiseCopyable {
         share(images, now, elapsed, &decision)
         clamp(&decision)
         limitSite(&decision)
+        keepPromises(&decision, elapsed)
         explain(&decision)
         usedShare = .zero
         for index in 0..<unitCount {
@@ -147,8 +148,9 @@ public struct Controller: Sendable, BitwiseCopyable {
         if let emergency {
             for index in 0..<unitCount where !isEmergency[index] {
                 let input = input(of: index, now, elapsed)
-                units[index].stopWithSite(
-                    emergency, input, into: &decision.units[index], &decision.events)
+                units[index].stop(
+                    for: emergency == .service ? .siteStop : .emergencyStop, input,
+                    into: &decision.units[index], &decision.events)
             }
         }
         for index in 0..<unitCount
@@ -157,7 +159,7 @@ public struct Controller: Sendable, BitwiseCopyable {
         }
     }
 
-    private mutating func input(of index: Int, _ now: MonotonicTime, _ elapsed: Duration)
+    mutating func input(of index: Int, _ now: MonotonicTime, _ elapsed: Duration)
         -> UnitController.Input
     {
         UnitController.Input(

@@ -144,13 +144,11 @@ struct UnitController: Sendable, BitwiseCopyable {
         return verdict.emergency
     }
 
-    /// The same cycle's second look: another unit must stop the whole site.
-    ///
-    /// - Parameter role: who may reset.
-    mutating func stopWithSite(
-        _ role: Role, _ input: Input, into decision: inout UnitDecision, _ events: inout EventList
+    /// The same cycle's second look: something that no row of the unit sees stops it, another unit's stop of
+    /// the whole site, or a decision that must never be.
+    mutating func stop(
+        for id: InterlockID, _ input: Input, into decision: inout UnitDecision, _ events: inout EventList
     ) {
-        let id: InterlockID = role == .service ? .siteStop : .emergencyStop
         if bank.stopWithSite(id) { add(.tripped(id), input, &events) }
         let before = mode.state
         mode.handle(.trip, at: input.now)
@@ -274,8 +272,9 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     /// What repeats itself, or says what cannot be, has not been well for longer than it has been missing.
     private var isMerelySilent: Bool {
-        (sight.missingBattery?.fault ?? .stale) == .stale
-            && (sight.missingInverter?.fault ?? .stale) == .stale
+        let inverter = sight.missingInverter?.fault ?? .stale
+        // An inverter that has started anew is looked at anew.
+        return (sight.missingBattery?.fault ?? .stale) == .stale && (inverter == .stale || inverter == .unread)
     }
 
     /// Tells of a gap that is over.

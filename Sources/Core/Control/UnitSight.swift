@@ -1,5 +1,6 @@
 import Interlocks
 import Plant
+import PowerDispatch
 import Quantities
 
 /// What is seen of one unit: which of its readings count, for how long a device has been missing, and what a

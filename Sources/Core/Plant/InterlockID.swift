@@ -145,6 +145,8 @@ public enum InterlockID: UInt8, Sendable, BitwiseCopyable {
     /// The DC side is not at the pack's voltage though the contactors are closed.
     case contactorVoltage = 37
     case breaker = 38
+    /// The controller itself has decided what it must never decide; it stands in no table.
+    case internalFault = 39
 
     public var name: StaticString {
         switch self {
@@ -186,6 +188,7 @@ public enum InterlockID: UInt8, Sendable, BitwiseCopyable {
         case .temperatureRiseFast: "temperature_rise_fast"
         case .lostInputs: "lost_io"
         case .siteStop: "site_stop"
+        case .internalFault: "internal_fault"
         case .contactorVoltage: "contactor_voltage"
         }
     }

@@ -67,6 +67,7 @@ enum SiteSpecification {
     /// What an operator may not reset: besides the rows, what the table does not name.
     static let serviceTrips: InterlockSet = {
         var set = InterlockSet(.latchRecord).union(InterlockSet(.siteStop))
+            .union(InterlockSet(.internalFault))
         for row in rows where row.reset == .service { set.insert(InterlockSet(row.id)) }
         return set
     }()

@@ -59,19 +59,19 @@ private struct UnitKey: Hashable {
         let bank = unit.bank
         let rowCount = UInt64(SiteSpecification.rows.count)
         var bits = Bits()
-        bits.add(bank.latched.rawValue, width: 38)
+        bits.add(bank.latched.rawValue, width: 40)
         for row in 0..<SiteSpecification.rows.count where SiteSpecification.rows[row].debounce > .zero {
             let halves = bank.harm[row].nanoseconds * 2 / SiteSpecification.period.nanoseconds
             bits.add(UInt64(halves), width: 4)
         }
         latched = bits.word
         bits = Bits()
-        bits.add(bank.latched.intersection(bank.present.union(bank.unjudged)).rawValue, width: 38)
+        bits.add(bank.latched.intersection(bank.present.union(bank.unjudged)).rawValue, width: 40)
         bits.add(bank.seen, width: rowCount)
         bits.add(bank.stopping, width: rowCount)
         held = bits.word
         bits = Bits()
-        bits.add(unit.reported.rawValue, width: 38)
+        bits.add(unit.reported.rawValue, width: 40)
         bits.add(bank.firstOut.map { UInt64($0.rawValue) + 1 } ?? 0, width: 6)
         bits.add(bank.operatorResets.isEmpty)
         bits.add(memory.isInsulationKnown)

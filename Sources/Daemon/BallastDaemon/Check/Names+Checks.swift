@@ -45,6 +45,9 @@ extension Names {
         case .contactorFeedback:
             "the event before the trip says how: a contact may be welded, measure before anyone touches it"
         case .emergencyStop: "find who pressed it and why; release the button"
+        case .internalFault:
+            "the program has decided what it must never decide, and was stopped at zero: keep the journal and the"
+                + " performance record, tell its makers, and do not rely on it until they have answered"
         case .siteStop: "another unit has stopped the site: see its trips first"
         case .lostInputs: "network, address and supply of the I/O module: 'ballastctl status' shows the link"
         case .smoke, .gas: "evacuate and call the fire brigade; ventilate before anyone enters"
