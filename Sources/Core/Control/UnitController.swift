@@ -274,7 +274,8 @@ struct UnitController: Sendable, BitwiseCopyable {
     private var isMerelySilent: Bool {
         let inverter = sight.missingInverter?.fault ?? .stale
         // An inverter that has started anew is looked at anew.
-        return (sight.missingBattery?.fault ?? .stale) == .stale && (inverter == .stale || inverter == .unread)
+        let battery = sight.missingBattery?.fault ?? .stale
+        return battery == .stale && (inverter == .stale || inverter == .unread)
     }
 
     /// Tells of a gap that is over.
