@@ -42,6 +42,22 @@ import YAMLText
         #expect(times.first { $0.rule == rule }?.total.milliseconds == milliseconds, why)
     }
 
+    // swift-format-ignore
+    static let proofs: [(milliseconds: Int64?, total: Double, why: Comment)] = [
+        (nil,    11_000, "the file's reversion and response"),
+        (4_000,  11_000, "one test shows one case: never less than the file"),
+        (11_000, 11_000, "as the file"),
+        (14_200, 14_200, "the device needs longer than the file says"),
+    ]
+    @Test(arguments: proofs)
+    func `a reversion that was proven to take longer counts`(
+        milliseconds: Int64?, total: Double, why: Comment
+    ) throws {
+        let site = try #require(Outcome(Self.site).site)
+        let times = site.timesToSafe { _ in milliseconds.map { .milliseconds($0) } }
+        #expect(times.first { $0.rule == "lost_inverter" }?.total.milliseconds == total, why)
+    }
+
     @Test func `a site whose inverter reverts too late is refused`() {
         #expect(Outcome(Self.site + "    reversion_s: 14\n").errors == [])
         let errors = Outcome(Self.site + "    reversion_s: 15\n").errors

@@ -25,10 +25,15 @@ public struct TimeToSafe: Sendable, Equatable {
 }
 
 extension SiteConfig {
-    /// For every unit, every row that can take power away.
-    public var timesToSafe: [TimeToSafe] {
+    /// For every unit, every row that can take power away; by the file alone.
+    public var timesToSafe: [TimeToSafe] { timesToSafe { _ in nil } }
+
+    /// - Parameter proven: from the last write to zero power, as a test on site has seen it; it counts
+    ///   where it is longer than what the file says.
+    public func timesToSafe(proven: (UnitConfig) -> Duration?) -> [TimeToSafe] {
         units.flatMap { unit in
-            let path = SafePath(unit: unit, units: units, meter: gridMeter, period: control.period)
+            var path = SafePath(unit: unit, units: units, meter: gridMeter, period: control.period)
+            path.prove(proven(unit))
             return interlocks.rules.compactMap { path.time(of: $0) }
         }
     }
@@ -52,15 +57,23 @@ struct SafePath {
     var write: Duration
     /// From a decision to its arrival at the coils that we drive; zero without any.
     var coilWrite: Duration
+    /// From the last write until the inverter's power begins to end by itself.
+    var reversion: Duration
 
     init(unit: UnitConfig, units: [UnitConfig], meter: GridMeterConfig?, period: Duration) {
         self.unit = unit
         self.period = period
+        reversion = unit.reversion
         func write(_ device: ModbusConfig) -> Duration {
             Self.write(on: device, units: units, meter: meter, period: period)
         }
         self.write = write(unit.inverter)
         coilWrite = unit.contactors == nil ? .zero : unit.ioModule.map { write($0.modbus) } ?? .zero
+    }
+
+    /// The response comes after it, as after a write.
+    mutating func prove(_ proven: Duration?) {
+        if let proven { reversion = max(reversion, proven - unit.response) }
     }
 
     private static func write(
@@ -87,7 +100,7 @@ struct SafePath {
         if signal.isSilence && signal.device == .inverter {
             // Nothing that is written arrives: the inverter's own reversion ends its power, counted from the
             // last write.
-            let own = [part("reversion", unit.reversion)]
+            let own = [part("reversion", reversion)]
             if sum(own) > sum(parts) { parts = own }
         }
         parts.append(part("response", unit.response))
@@ -131,7 +144,7 @@ struct SafePath {
             // Nothing latches before the inverter has had the time to go to zero by itself; with a proof that
             // is its reversion, without one a second.
             if signal.device == .inverter {
-                age = max(age, .seconds(1), min(.seconds(5), unit.reversion + unit.response))
+                age = max(age, .seconds(1), min(.seconds(5), reversion + unit.response))
             }
             return [part("silence", age), debounce]
         }

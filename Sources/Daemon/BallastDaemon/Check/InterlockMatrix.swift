@@ -31,7 +31,8 @@ struct InterlockMatrix {
 
     init(_ site: CheckedSite) {
         self.site = site
-        let times = site.config.timesToSafe
+        let book = ReversionBook(site.config)
+        let times = site.config.timesToSafe { book.proof(of: $0).map { .milliseconds($0.milliseconds) } }
         rows = site.config.interlocks.rules.map { rule in
             let signal = InterlockSignal.named(rule.signal)
             return Row(
@@ -108,6 +109,9 @@ extension InterlockMatrix {
         for unit in site.config.units {
             lines.append(Self.line("unit \(unit.id)", Self.parts + ["total", "limit"]))
             lines += rows.flatMap { row in row.times.filter { $0.unit == unit.id }.map { Self.line($0) } }
+            lines += rows.flatMap(\.times).filter { $0.unit == unit.id && !$0.isMet }.map {
+                "  NOT MET: \($0.rule) of \(unit.id): \($0.explanation), with the reversion as it was proven on site"
+            }
         }
         lines += openings
         lines += site.files.map { "sha256 \($0.sha256)  \($0.path)" }
