@@ -92,9 +92,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// - Parameters:
     ///   - asked: of the same units; a change of their power that nobody has asked for is no test of the
     ///     meter, since their own reading may be what is wrong.
-    ///   - loadMax: the most that everything else may draw or give; zero = nobody has said.
+    ///   - loadMax: the most that everything else may draw or give; `nil` = nobody has said.
     public mutating func look(
-        meter: Watts?, own: Watts?, asked: Watts? = nil, loadMax: Watts, at now: MonotonicTime
+        meter: Watts?, own: Watts?, asked: Watts? = nil, loadMax: Watts?, at now: MonotonicTime
     ) {
         guard let meter, let own else { return restart() }
         let point = Point(meter: meter, own: own, asked: asked)
@@ -121,7 +121,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         }
         guard now - since >= settling else { return }
         if change.magnitude >= step, isAsked(change, from: reference.asked, to: asked) {
-            judge(change, meter - reference.meter, loadMax)
+            judge(change, meter - reference.meter, loadMax ?? .zero)
             if verdict == .proven && odd == 0 { trusted = point.others }
         }
         begin(point, now)
@@ -139,8 +139,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     }
 
     /// While the units rest the meter moves by the load alone: the next step is measured from there. What it
-    /// shows
-    /// now may be the step already, which the units' own reading does not have yet: the sample before counts.
+    /// shows now may be the step already, which the units' own reading does not have yet: the sample before counts.
     private mutating func followLoad(_ meter: Watts, _ now: MonotonicTime) {
         guard let resting, now - resting.at < settling * 2 else { return resting = (meter, now) }
         guard now - resting.at >= settling else { return }
@@ -178,15 +177,17 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     ///
     /// Where somebody has said how much that can be, what the meter shows beyond it widens no limit: a meter
     /// that shows more lies, or nobody knows the site. It narrows one as any other reading.
-    public func others(meter: Watts?, own: Watts?, loadMax: Watts) -> (least: Watts, most: Watts) {
-        guard let meter, let own, !verdict.isWrong else { return (-loadMax, loadMax) }
+    public func others(meter: Watts?, own: Watts?, loadMax: Watts?) -> (least: Watts, most: Watts) {
+        let said = loadMax ?? .zero
+        guard let meter, let own, !verdict.isWrong else { return (-said, said) }
         let (least, most) = believed(own - meter, loadMax)
-        return loadMax > .zero ? (min(least, loadMax), max(most, -loadMax)) : (least, most)
+        return loadMax != nil ? (min(least, said), max(most, -said)) : (least, most)
     }
 
-    private func believed(_ seen: Watts, _ loadMax: Watts) -> (least: Watts, most: Watts) {
-        let isBeyond = loadMax > .zero && seen.magnitude > loadMax + step
-        if verdict == .unproven || isBeyond { return (min(seen, -loadMax), max(seen, loadMax)) }
+    private func believed(_ seen: Watts, _ loadMax: Watts?) -> (least: Watts, most: Watts) {
+        let said = loadMax ?? .zero
+        let isBeyond = loadMax != nil && seen.magnitude > said + step
+        if verdict == .unproven || isBeyond { return (min(seen, -said), max(seen, said)) }
         if steppedAt != nil || unsettledSince != nil || odd > 0 {
             return (min(seen, trusted), max(seen, trusted))
         }

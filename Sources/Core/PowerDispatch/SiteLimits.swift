@@ -5,10 +5,10 @@ public struct SiteLimits: Sendable, BitwiseCopyable, Equatable {
     /// Magnitudes; `nil` = no limit.
     public var imports: Watts?
     public var exports: Watts?
-    /// What the rest of the site may move the meter while nobody reads it; a magnitude.
-    public var loadMax: Watts
+    /// What the rest of the site may move the meter at the most, a magnitude; `nil` = nobody has said.
+    public var loadMax: Watts?
 
-    public init(imports: Watts? = nil, exports: Watts? = nil, loadMax: Watts = .zero) {
+    public init(imports: Watts? = nil, exports: Watts? = nil, loadMax: Watts? = nil) {
         self.imports = imports
         self.exports = exports
         self.loadMax = loadMax
@@ -18,7 +18,7 @@ public struct SiteLimits: Sendable, BitwiseCopyable, Equatable {
     public mutating func narrow(to other: SiteLimits) {
         imports = Self.smaller(imports, other.imports)
         exports = Self.smaller(exports, other.exports)
-        if other.loadMax > loadMax { loadMax = other.loadMax }
+        if let load = other.loadMax { loadMax = loadMax.map { max($0, load) } ?? load }
     }
 
     private static func smaller(_ one: Watts?, _ other: Watts?) -> Watts? {

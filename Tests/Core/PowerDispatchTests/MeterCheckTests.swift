@@ -7,7 +7,7 @@ import Testing
     struct Bench {
         var check = MeterCheck(rated: .kilowatts(200), settling: .milliseconds(1_300))
         var now = MonotonicTime(nanoseconds: 100_000_000_000)
-        var loadMax = Watts.zero
+        var loadMax: Watts?
         /// What the meter makes of the power at the point of connection, in kW.
         var meter: (Double) -> Double? = { $0 }
         var own = 0.0
@@ -95,6 +95,19 @@ import Testing
         bench.load = 60
         bench.run(for: 5)
         #expect(bench.others == (-20, 60), "more load than was said narrows as any other")
+    }
+
+    @Test func `where nothing else is said to draw, a meter that turned widens no limit for a moment`() {
+        var bench = Bench()
+        bench.loadMax = .zero
+        bench.run(for: 2)
+        bench.run(to: -50, for: 5)
+        #expect(bench.check.verdict == .proven && bench.others == (0, 0))
+        bench.meter = { -$0 }
+        for _ in 0..<100 {
+            bench.run(for: 0.02)
+            #expect(bench.others.1 >= 0 && bench.others.0 <= 0, "it shows 100 kW that nobody gives")
+        }
     }
 
     @Test func `one that turns while power rests is named by the very step that it allows`() {

@@ -109,7 +109,11 @@ extension BallastDaemonTests {
                 return plan.contains("look BESS_01") && plan.contains(" = ac ") && plan.contains(" = dc ")
             }
             #expect(try site.daemon.end(by: SIGKILL) == 128 + Int(SIGKILL))
-            if !obeys { try site.simulate("fault inverter_disobeys BESS_01") }
+            if !obeys {
+                // Nor by its own timer, which would end the power that the program looks at.
+                try site.simulate("fault inverter_keeps_power BESS_01")
+                try site.simulate("fault inverter_disobeys BESS_01")
+            }
             let program = try Self.safeOutput(site)
             #expect(try program.exitStatus() == 0, "\(program.log)")
             let truth = try site.truth().units[0]

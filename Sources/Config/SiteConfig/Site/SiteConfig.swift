@@ -44,7 +44,8 @@ public struct SiteLimitsConfig: Sendable, Equatable {
     public var exportLimit: Watts
     /// The most that everything else behind the meter draws; held back while the meter is stale.
     public var siteLoadMax: Watts
-    /// The file says it; without its word it is taken for zero.
+    /// The file says it: what the meter shows beyond it widens no limit. Without its word the meter is
+    /// believed, and zero is taken while nobody reads it.
     public var isLoadDeclared = true
 }
 

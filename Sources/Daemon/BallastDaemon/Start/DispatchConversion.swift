@@ -7,7 +7,8 @@ extension SiteLimits {
     /// No limit where the configuration has none.
     init(_ config: SiteLimitsConfig?) {
         self.init(
-            imports: config?.importLimit, exports: config?.exportLimit, loadMax: config?.siteLoadMax ?? .zero)
+            imports: config?.importLimit, exports: config?.exportLimit,
+            loadMax: config.flatMap { $0.isLoadDeclared ? $0.siteLoadMax : nil })
     }
 }
 
