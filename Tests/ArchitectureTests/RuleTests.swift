@@ -113,7 +113,7 @@ import Testing
         "Sources/Core/Control/UnitController.swift": 462,
         "Sources/Simulation/VirtualSite/VirtualSite.swift": 426,
         "Tests/Simulation/ScenarioTests/JudgeTests.swift": 410,
-        "Tests/Core/InterlocksTests/ContactorSequencePlantTests.swift": 422,
+        "Tests/Core/InterlocksTests/ContactorSequencePlantTests.swift": 448,
     ]
 
     /// Functions and initialisers that are longer than 70 lines, by the braces of their bodies.

@@ -79,13 +79,12 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
     let settings: ContactorSettings
     private(set) var disagreesSince: MonotonicTime?
     private(set) var flicker = ContactFlicker()
-    /// Of this step.
-    private var patience: Duration
+    /// Until when those causes that stand let an opening wait; `nil` while none does.
+    private var deadline: MonotonicTime?
 
     /// - Parameter hasFormerFault: whether the record of the last run names a fault that nobody has reset.
     public init(_ settings: ContactorSettings, hasFormerFault: Bool) {
         self.settings = settings
-        patience = settings.openingLimit
         state = hasFormerFault ? .faulted(.formerRun) : (settings.drive == .own ? .unchecked : .open)
     }
 
@@ -122,9 +121,9 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
 
     /// One cycle: what is seen becomes an event, the event a state, the state the commands.
     public mutating func step(_ seen: ContactorReading, at now: MonotonicTime) -> Output {
-        patience = settings.openingLimit
-        if let limit = seen.patience, limit < patience { patience = limit }
+        learnDeadline(seen, at: now)
         var output = handle(event(seen, at: now), at: now)
+        learnDeadline(seen, at: now)
         switch state {
         case .closed:
             output.closesMain = settings.drive == .own
@@ -301,11 +300,19 @@ extension ContactorSequence {
         }
     }
 
+    /// A cause lets the opening wait from when it shows itself, which may be long after the opening began:
+    /// after a start, or while the unit stops.
+    private mutating func learnDeadline(_ seen: ContactorReading, at now: MonotonicTime) {
+        guard case .opening = state, let patience = seen.patience else { return deadline = nil }
+        let end = now + patience
+        deadline = deadline.map { min($0, end) } ?? end
+    }
+
     /// Opens once the bound has passed, whatever flows. Returns whether it did.
     private mutating func openAtBound(_ now: MonotonicTime) -> Bool {
-        guard case .opening(let since, let fault) = state, now - since >= patience else {
-            return false
-        }
+        guard case .opening(let since, let fault) = state else { return false }
+        let isOver = now - since >= settings.openingLimit
+        guard isOver || deadline.map({ now >= $0 }) ?? false else { return false }
         opened(fault, now)
         return true
     }

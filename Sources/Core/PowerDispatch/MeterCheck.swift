@@ -139,7 +139,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     }
 
     /// While the units rest the meter moves by the load alone: the next step is measured from there. What it
-    /// shows now may be the step already, which the units' own reading does not have yet: the sample before counts.
+    /// shows now may be the step already, which the units' own reading does not have yet: the sample before
+    /// counts.
     private mutating func followLoad(_ meter: Watts, _ now: MonotonicTime) {
         guard let resting, now - resting.at < settling * 2 else { return resting = (meter, now) }
         guard now - resting.at >= settling else { return }

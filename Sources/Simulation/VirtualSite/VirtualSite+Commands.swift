@@ -5,7 +5,8 @@ import Scenario
 import SiteConfig
 
 extension VirtualSite {
-    /// What the controller is told when a person asks for something; `nil` where it names no unit of the site.
+    /// What the controller is told when a person asks for something; `nil` where it names a unit that the
+    /// site has not.
     func commands(_ command: OperatorCommand) -> [Controller.Command]? {
         func index(_ unit: String) -> Int? { config.units.firstIndex { $0.id == unit } }
         let person = Person.user(command.userID)

@@ -12,7 +12,8 @@ import Quantities
 /// writes anew before it reads it (the shares, the units that stop the site); of what a bank has seen in the
 /// last cycle, all but the latched trips that it holds back from a reset (no row of the specification holds);
 /// the watches for following, warmth and frozen values: no row of the specification reads the signals of the
-/// first two, and the last is off; sums and counts of what flickers, which no row of the specification has; the
+/// first two, and the last is off; sums and counts of what flickers, and a cause's patience, which no row of
+/// the specification has; the
 /// battery's widening limits, which never change here; of the contactors' load the finding, which each cycle
 /// writes anew, and the contradiction of current and power, which no weather shows; the lowest voltage, which is
 /// always the same, and the nameplate, which nobody says; the rest of an inverter, whose reversion nobody has
@@ -228,7 +229,7 @@ extension StateKey {
             ),
             (
                 "ContactorSequence", unit.contactors.sequence,
-                ["state", "settings", "disagreesSince", "flicker", "patience"]
+                ["state", "settings", "disagreesSince", "flicker", "deadline"]
             ),
             (
                 "ContactFlicker", unit.contactors.sequence.flicker,

@@ -291,6 +291,32 @@ import Testing
         #expect(cycles == row.cycles && rig.output.opensUnderLoad, row.why)
     }
 
+    // swift-format-ignore
+    static let late: [(causes: [(at: Int, patience: Duration)], cycles: Int, why: Comment)] = [
+        ([(0, .milliseconds(200))],                           11, "it stood when the opening began"),
+        ([(30, .milliseconds(200))],                          41, "it showed itself later, and waits from then on"),
+        ([(45, .milliseconds(200))],                          51, "no cause waits longer than the settings say"),
+        ([(20, .milliseconds(400)), (25, .milliseconds(60))], 29, "a worse one behind it"),
+        ([(20, .milliseconds(200)), (25, .milliseconds(180))], 31, "a later one widens nothing"),
+    ]
+
+    @Test(arguments: late)
+    func `a cause lets an opening wait from when it shows itself`(
+        row: (causes: [(at: Int, patience: Duration)], cycles: Int, why: Comment)
+    ) {
+        var rig = Rig()
+        rig.close()
+        rig.seen.isClosingWanted = false
+        rig.seen.current = Amperes(100)
+        var cycles = 0
+        repeat {
+            for cause in row.causes where cause.at == cycles { rig.seen.patience = cause.patience }
+            rig.step()
+            cycles += 1
+        } while rig.output.closesMain && cycles < 200
+        #expect(cycles == row.cycles && rig.output.opensUnderLoad, row.why)
+    }
+
     @Test func `contacts that a former run has left closed are kept until their current has ended`() {
         for hasFault in [false, true] {
             var rig = Rig(hasFormerFault: hasFault)
