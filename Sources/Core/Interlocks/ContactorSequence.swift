@@ -303,7 +303,9 @@ extension ContactorSequence {
     /// A cause lets the opening wait from when it shows itself, which may be long after the opening began:
     /// after a start, or while the unit stops.
     private mutating func learnDeadline(_ seen: ContactorReading, at now: MonotonicTime) {
-        guard case .opening = state, let patience = seen.patience else { return deadline = nil }
+        guard case .opening = state else { return deadline = nil }
+        // What has once said how long it waits is not forgotten by a second look in the same cycle.
+        guard let patience = seen.patience else { return }
         let end = now + patience
         deadline = deadline.map { min($0, end) } ?? end
     }
