@@ -35,8 +35,10 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         var write: Duration
         /// By what it is told.
         var following: Duration
-        /// By itself, from its last write on; `nil` = nothing is proven.
-        var reversion: Duration?
+        /// By itself, from its last write on: as it is proven, or as it was set where nothing is.
+        var reversion: Duration
+        /// Only what is proven may stand for zero where nobody sees what flows.
+        var isProven: Bool
     }
 
     init(_ unit: UnitSettings) {
@@ -45,7 +47,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         load = LoadWatch(unit)
         inverter = InverterTimes(
             write: unit.writeBound, following: unit.inverterResponse,
-            reversion: unit.provenReversion.map { $0 + unit.writeBound })
+            reversion: (unit.provenReversion ?? unit.assumedReversion) + unit.writeBound,
+            isProven: unit.provenReversion != nil)
     }
 
     /// The inverter has had its time and still does not end its power.
@@ -138,12 +141,12 @@ struct ContactorControl: Sendable, BitwiseCopyable {
             seen.isUnloaded = finding == .none
             return
         }
-        guard let reversion = inverter.reversion else { return seen.isUnloaded = false }
+        let reversion = inverter.reversion
         // What did not reach it, it could not obey: it is told once more, once.
         if restsSince != nil, isHeard, !wasHeard, heardAgain == nil { (restsSince, heardAgain) = (nil, now) }
         if restsSince == nil, now - (heardAgain ?? since) >= following(reversion) { restsSince = now }
         guard let restsSince else { return seen.isUnloaded = false }
-        seen.isUnloaded = finding == .unknown && now - restsSince >= reversion
+        seen.isUnloaded = inverter.isProven && finding == .unknown && now - restsSince >= reversion
     }
 
     /// How long it is told zero before it is left alone: its response, but where the cause does not let

@@ -32,6 +32,9 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
     /// How long after the last write the inverter is at zero power by itself; `nil` = nothing is proven, and
     /// it may keep its power for ever.
     public private(set) var provenReversion: Duration?
+    /// The same as the inverter was set, where nothing is proven: so long it is left alone when it does not end
+    /// its power, and nobody concludes from it that nothing flows.
+    public var assumedReversion = Duration.zero
     /// From a decision to its arrival at the inverter, at most.
     public var writeBound = Duration.zero
     /// How long contactors stay closed when the cycle does not say anything any more: as long as the inverter

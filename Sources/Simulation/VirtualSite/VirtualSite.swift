@@ -379,10 +379,10 @@ extension VirtualSite {
                     evidenceBudget: ControlSettings.budget(of: unit, period: period).battery,
                     response: unit.followTime, reversion: unit.reversion,
                     openUnderLoad: unit.contactors.map { _ in unit.openingLimit })
-                let inverter = plant.site.units[index].inverter
-                known.nameplate = inverter.ratedPower
-                known.idle = inverter.losses(at: .zero)
+                known.nameplate = plant.site.units[index].inverter.ratedPower
+                known.idle = plant.site.units[index].inverter.losses(at: .zero)
                 known.dangerInputs = dangers(of: unit)
+                known.hurry = config.openingHurry(of: unit)
                 return known
             },
             // Two cycles, a write behind one that is under way, and the period between two samples.

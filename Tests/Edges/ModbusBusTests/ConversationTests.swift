@@ -20,8 +20,10 @@ private final class Script {
     private(set) var closings = 0
     /// From a request, by its number, to its answer; `nil` = none.
     var answerTime: (Int) -> Duration? = { _ in .milliseconds(3) }
+    /// The number of requests with this function code.
+    func count(_ function: UInt8) -> Int { requests.count { $0.bytes[isSerial ? 1 : 7] == function } }
 
-    init(_ address: ModbusAddress, timeout: Duration, poll: Duration) {
+    init(_ address: ModbusAddress, timeout: Duration, poll: Duration, hasCoil: Bool = false) {
         let settings = ModbusConversation.Settings(
             address: address, timeout: timeout, period: .milliseconds(20), epoch: now)
         isSerial = address.timing != nil
@@ -32,7 +34,7 @@ private final class Script {
             inputs: [
                 .init(.emergencyStop, address: 100, isNormallyClosed: true),
                 .init(.smoke, address: 103, isNormallyClosed: true),
-            ], coils: [])
+            ], coils: hasCoil ? [.init(.permit, address: 10)] : [])
         reader = images.reader()
         talk.addModule(
             ModbusDeviceSettings(unitID: 1, poll: poll), map: map, actuations: actuations.reader(),
@@ -126,6 +128,27 @@ private final class Script {
         #expect(script.talk.status.repeats == 1)
         let ages = script.smoke.age(at: script.now) ?? .seconds(1)
         #expect(ages < .milliseconds(45))
+    }
+
+    @Test func `over TCP a look that nothing waits for keeps no value waiting, and comes again`() {
+        let script = Script(
+            Self.connection, timeout: .milliseconds(250), poll: .milliseconds(100), hasCoil: true)
+        script.answerTime = { _ in .milliseconds(2) }
+        let readCoils: UInt8 = 1
+        while script.count(readCoils) < 3 { script.run(until: script.now + .milliseconds(1)) }
+        let looks = script.count(readCoils)
+        let slow = script.requests.lastIndex { $0.bytes[7] == readCoils }
+        script.answerTime = { $0 == slow ? .milliseconds(200) : .milliseconds(2) }
+        var oldest = Duration.zero
+        // The look is asked again within three seconds, and its answer is as quick as ever.
+        let end = script.now + .seconds(3)
+        while script.now < end {
+            script.run(until: script.now + .milliseconds(1))
+            oldest = max(oldest, script.smoke.age(at: script.now) ?? .seconds(9))
+        }
+        #expect(oldest < .milliseconds(150), "a poll, and the answer")
+        #expect(script.count(readCoils) > looks, "asked again")
+        #expect(script.talk.status.timeouts == 0 && script.closings == 0)
     }
 
     @Test func `over TCP the first answer serves as well, and a device is silent after its time only`() {

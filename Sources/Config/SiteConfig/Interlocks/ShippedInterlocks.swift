@@ -69,10 +69,10 @@ extension InterlockRules {
             id: "not_following", signal: "actuation_error", side: .high, direction: .both,
             warn: nil, derate: nil, trip: 0.1, debounce: .milliseconds(2000), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "devices",
-            processSafetyTime: .milliseconds(16000),
+            processSafetyTime: .milliseconds(40000),
             source: "[P] measured power stays 10 % of the rating away from what was asked",
             timeSource:
-                "[P] the BMS still protects the cells; where the inverter does not obey, only its reversion or open contacts end the power",
+                "[P] the BMS and the rows of the cells still protect the battery; where the inverter does not obey, its own reversion ends the power (10 s by default, inside half of this time) before contacts part it",
             floor: .init(trip: 0.2, debounce: .milliseconds(5000))),
         InterlockRule(
             id: "bms_warning", signal: "battery_warning", side: .high, direction: .both,

@@ -140,6 +140,7 @@ struct SiteAssembly {
         settings.isFrozenUnderLoadOnly = unit.battery.frozenSamples == nil
         settings.directCurrentLosses = UnitLosses(ofDirectCurrent: unit.losses, at: unit.maxPower)
         settings.contactorHold = unit.followTime + unit.reversionEnd
+        settings.assumedReversion = unit.reversionEnd
         settings.writeBound = unit.inverter.timeout * 2 + period * 2
         return settings
     }

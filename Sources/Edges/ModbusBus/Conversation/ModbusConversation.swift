@@ -103,6 +103,8 @@ public final class ModbusConversation {
     var answerTime = MonotonicTime(nanoseconds: 0)
     /// A shorter wait than the configured one, after which it is repeated.
     var isSoft = false
+    /// Its answer is waited for only until the next value must be asked for.
+    var isPutOff = false
     /// Since when the write that is under way waited.
     var tick = MonotonicTime(nanoseconds: 0)
     /// Its heartbeat comes when its setpoint has been dealt with.

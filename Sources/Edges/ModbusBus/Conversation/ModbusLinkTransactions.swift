@@ -45,6 +45,18 @@ enum ModbusJob {
             false
         }
     }
+
+    /// A look from time to time, which nothing waits for: it may be put off.
+    var canBePutOff: Bool {
+        switch self {
+        case .readBack, .rating, .slow, .coilCheck: true
+        case .setpoint, .coils, .inputs, .measurement, .dcVoltage, .fast, .takeOver, .activation, .enable,
+            .heartbeat, .scaleCheck, .zeroBeforeScan, .coilLook, .coil, .hushBegin, .hushLook, .scan,
+            .nameplate, .scale, .identity, .reactive, .capReference, .capLook, .capDisable, .capWrite,
+            .compareSetpoint, .compareTakeover, .service:
+            false
+        }
+    }
 }
 
 /// One exchange at a time, and the books that are kept on it.
@@ -73,15 +85,36 @@ extension ModbusConversation {
     }
 
     /// Over a serial line the configured time-out; over TCP, where an answer names its request, what is
-    /// urgent is repeated before that, once.
+    /// urgent is repeated before that, once, and what can be put off does not keep the next value waiting.
     private func setWait(_ device: ModbusDevice, _ job: ModbusJob) {
         let pace = device.timetable.pace
+        isPutOff = false
+        if let room = room(for: job, device) {
+            (isPutOff, isSoft) = (true, false)
+            return exchange.setTimeout(room)
+        }
         isSoft = !exchange.isSerial && job.isUrgent && device.timetable.isTrusted && probeTimeout == nil
         guard isSoft else { return exchange.setTimeout(probeTimeout ?? pace.timeout) }
         guard let since = device.unansweredSince else {
             return exchange.setTimeout(pace.repeatTime(poll: device.settings.poll))
         }
         exchange.setTimeout(max(ModbusPace.shortestRepeat, since + pace.timeout - now))
+    }
+
+    /// How long an answer that can be put off is waited for: until the next value must be asked for, where it
+    /// was begun because it fits before that. `nil` = as long as the time-out.
+    private func room(for job: ModbusJob, _ device: ModbusDevice) -> Duration? {
+        guard !exchange.isSerial, job.canBePutOff, device.timetable.isTrusted, probeTimeout == nil, let task,
+            let next = devices.lazy.map(\.timetable).compactMap(Self.start).min()
+        else { return nil }
+        let room = max(next - now, ModbusPace.shortestRepeat)
+        return device.timetable.need(task) <= room && room < device.timetable.pace.timeout ? room : nil
+    }
+
+    /// When a device's next value must be asked for.
+    private static func start(_ timetable: ModbusTimetable) -> MonotonicTime? {
+        guard timetable.isTrusted, let value = timetable.nextValue else { return nil }
+        return value.due - timetable.need(value.task)
     }
 
     /// The instant that the values of the answer are as old as, at most: just before the request, or before
@@ -186,6 +219,12 @@ extension ModbusConversation {
         beat()
         // What was not answered says nothing of what an answer costs.
         device.timetable.spent(now - device.askedAt, on: error == nil ? task : nil, at: now)
+        if error == .timeout, isPutOff {
+            // It has heard the question; next time it gets the room that it may need.
+            if let task { device.timetable.putOff(task) }
+            status.putOffCount.add(1, ordering: .relaxed)
+            return
+        }
         if error == .timeout, isRepeated(device, job) { return }
         device.unansweredSince = nil
         if let error {

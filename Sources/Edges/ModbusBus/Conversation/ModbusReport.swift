@@ -135,6 +135,7 @@ public final class ModbusLinkStatus: Sendable {
     let reopenCount = Atomic<UInt64>(0)
     let probeCount = Atomic<UInt64>(0)
     let repeatCount = Atomic<UInt64>(0)
+    let putOffCount = Atomic<UInt64>(0)
     let lowLatency = Atomic<Bool>(false)
     let checksums = Atomic<UInt64>(0)
     let strangeUnits = Atomic<UInt64>(0)
@@ -170,6 +171,8 @@ public final class ModbusLinkStatus: Sendable {
     public var reopenings: UInt64 { reopenCount.load(ordering: .relaxed) }
     /// TCP: requests that were repeated before their time-out was over.
     public var repeats: UInt64 { repeatCount.load(ordering: .relaxed) }
+    /// TCP: looks from time to time that were put off, since their answer kept a value waiting.
+    public var putOffs: UInt64 { putOffCount.load(ordering: .relaxed) }
     /// Requests to devices that were not known to answer.
     public var probes: UInt64 { probeCount.load(ordering: .relaxed) }
     /// Serial: the driver hands bytes over at once.

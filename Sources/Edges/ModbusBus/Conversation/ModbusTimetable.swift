@@ -133,9 +133,14 @@ struct ModbusTimetable {
         used = max(.zero, used - .nanoseconds(Int64(Double((now - usedAt).nanoseconds) * share))) + time
         usedAt = now
         guard let task, health == .good else { return }
+        // It was put off: what it takes is learnt anew.
+        guard cost[task.rawValue] < pace.limit else { return cost[task.rawValue] = time }
         let kept = cost[task.rawValue] - .nanoseconds(cost[task.rawValue].nanoseconds / 32)
         cost[task.rawValue] = max(time, kept)
     }
+
+    /// It took longer than was free: it comes again when it has waited long enough, and gets all its time.
+    mutating func putOff(_ task: ModbusTask) { cost[task.rawValue] = pace.limit }
 
     /// Whether it has used more than its share and one time-out: then the others go first.
     func isOverdrawn(at now: MonotonicTime) -> Bool {

@@ -37,7 +37,11 @@ struct LiveRun {
         self.config = config
         self.site = site
         history = RunHistory(
-            units: config.units.map { RunHistory.Unit($0, period: config.control.period) },
+            units: config.units.map { unit in
+                var known = RunHistory.Unit(unit, period: config.control.period)
+                known.hurry = config.openingHurry(of: unit)
+                return known
+            },
             reaction: config.liveReaction, recovery: config.control.enterService + .seconds(30),
             isVirtualTime: false)
     }

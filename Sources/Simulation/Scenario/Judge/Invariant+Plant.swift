@@ -170,6 +170,8 @@ extension RunHistory {
                 let seen = sample.units[unit]
                 let step = sample.time - last
                 last = sample.time
+                // What a killed program has seen is gone; its restarts are counted and bounded.
+                if !sample.isDaemonRunning { sum = .zero }
                 guard let truth = seen.truth, sample.isDaemonRunning, seen.mode != nil else { continue }
                 turns.look(seen.setpoint, beyond: units[unit].nothing, at: sample.time)
                 if isTold(seen) { sum = .zero }
@@ -285,7 +287,8 @@ extension RunHistory {
                     let needed =
                         seen.isReversionBroken
                         ? .zero : units[unit].reversion + PhysicalTime.inverterRamp.time
-                    if waited >= needed, isDeclared(unit, sample.time) { continue }
+                    let hadItsTime = waited >= needed || isHurried(unit, sample.time)
+                    if hadItsTime, isDeclared(unit, sample.time) { continue }
                     // Somebody else has started it in the instant in which the contact opens.
                     if seen.isReversionBroken, restedJustNow(unit, sample.time) { continue }
                     let how = parting.cause == .coil ? "our coil" : "a permit that we withdrew"
@@ -295,6 +298,16 @@ extension RunHistory {
             }
         }
         return .passed
+    }
+
+    /// A trip stands for whose cause nobody waits longer.
+    private func isHurried(_ unit: Int, _ time: Duration) -> Bool {
+        events.contains { event in
+            guard event.name == "trip", event.unit == units[unit].id, event.time <= time,
+                let cause = event.cause, let hurry = units[unit].hurry[cause]
+            else { return false }
+            return time - event.time >= hurry
+        }
     }
 
     /// No more flowed than the contact may part when it was told to open.

@@ -186,6 +186,9 @@ public struct RunHistory: Sendable, Equatable {
         public var dangerInputs: [Fault.Kind] = []
         /// A contact that parts more than this is worn; its maker's figure.
         public var breakingCurrent: Amperes
+        /// By row: from its trip until half of its process safety time is over at the earliest; after that
+        /// opening under load is the declared emergency.
+        public var hurry: [String: Duration] = [:]
 
         public init(
             id: String, rating: Watts, evidenceBudget: Duration, response: Duration, reversion: Duration,

@@ -26,8 +26,8 @@ public struct PhysicalTime: Sendable, Equatable {
     /// Power the wrong way of a setpoint that turns again and again.
     static let turning = PhysicalTime(
         text: "power the wrong way is seen though the setpoint turns all the time", time: .seconds(8),
-        source: "with response and telling less than the 16 s for which the battery's own protection is "
-            + "relied upon (process safety time of not_following); no instant by itself is evidence")
+        source: "with response and telling less than the 20 s for which the battery's own protection is "
+            + "relied upon (half the process safety time of not_following); no instant by itself is evidence")
     /// Less power than was asked for, as a share of the nameplate: accuracy of a setpoint (EN 50549-1,
     /// 4.11.2).
     static let accuracyShare = 0.05
