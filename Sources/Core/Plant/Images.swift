@@ -105,6 +105,9 @@ public struct InverterImage: Sendable, BitwiseCopyable {
     public var events: Reading<UInt32> = .neverSeen
     /// Nameplate active power of the device; a magnitude.
     public var ratedPower: Reading<Watts> = .neverSeen
+    /// Which device it is: a number made of its manufacturer, model and serial number; zero where it does not
+    /// say, or has not yet been asked since it was last missing.
+    public var identity: UInt64 = 0
 
     public init() {}
 }

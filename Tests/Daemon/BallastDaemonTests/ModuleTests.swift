@@ -81,7 +81,7 @@ import YAMLText
         }
         let driven = try site(", coils: [{number: 1, drives: permit}], watchdog_ms: 12000")
         var book = ReversionBook(driven, ReversionRecord())
-        book.note((.seconds(9), .zero), of: driven.units[0], wallSeconds: 0)
+        book.note((.seconds(9), .zero), of: driven.units[0], identity: 0, wallSeconds: 0)
         #expect(book.remoteRefusal?.contains("the I/O module of A has proven its watchdog") == true)
         book.noteWatchdog(.milliseconds(600), of: driven.units[0], wallSeconds: 0)
         #expect(book.remoteRefusal == nil)
@@ -94,7 +94,7 @@ import YAMLText
         #expect(book.remoteRefusal != nil, "a later test failed")
         let watched = try site("")
         var plain = ReversionBook(watched, ReversionRecord())
-        plain.note((.seconds(9), .zero), of: watched.units[0], wallSeconds: 0)
+        plain.note((.seconds(9), .zero), of: watched.units[0], identity: 0, wallSeconds: 0)
         #expect(plain.remoteRefusal == nil && plain.watchdogText(watched.units[0]) == nil)
     }
 }

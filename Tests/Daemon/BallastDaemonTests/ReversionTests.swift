@@ -81,7 +81,8 @@ import YAMLText
 
     @Test func `a record comes back whole, and nothing that is cut or changed proves anything`() {
         let proof = ReversionRecord.Proof(
-            unit: "A", device: "192.0.2.1:502/1/10s", milliseconds: 9_900, watts: -12, at: 1_763_798_400)
+            unit: "A", device: "192.0.2.1:502/1/10s", identity: 0xfeed_0000_0000_0001, milliseconds: 9_900,
+            watts: -12, at: 1_763_798_400)
         let record = ReversionRecord(proofs: [proof])
         #expect(ReversionRecord(bytes: record.bytes) == record)
         for count in 0..<record.bytes.count {
@@ -94,6 +95,11 @@ import YAMLText
         }
         #expect(record.proof(of: "A", device: "192.0.2.1:502/1/10s") == proof)
         #expect(record.proof(of: "A", device: "192.0.2.2:502/1/10s") == nil, "another device")
+        // As an earlier version has written it, with the check sum that it wrote.
+        let earlier = "ballast reversions 1\nunit A device 192.0.2.1:502/1/10s ms 9900 w -12 at 1763798400\n"
+        let sum = "330a5b92224e6bb0"
+        let read = ReversionRecord(bytes: Array((earlier + "checksum \(sum)\n").utf8))
+        #expect(read?.proofs.map(\.milliseconds) == [9_900] && read?.proofs.map(\.identity) == [0])
         var failed = record
         failed.set(nil, of: "A")
         #expect(failed.proofs.isEmpty, "a failed test takes the proof away")
@@ -119,13 +125,13 @@ import YAMLText
         site.mode = .production
         var book = ReversionBook(site, ReversionRecord())
         #expect(book.remoteRefusal?.contains("before A, B has proven its reversion") == true)
-        book.note((.seconds(9), .zero), of: site.units[0], wallSeconds: 0)
+        book.note((.seconds(9), .zero), of: site.units[0], identity: 0, wallSeconds: 0)
         #expect(book.remoteRefusal?.contains("before B has proven") == true, "the unit is named")
-        book.note((.seconds(9), .zero), of: site.units[1], wallSeconds: 0)
+        book.note((.seconds(9), .zero), of: site.units[1], identity: 0, wallSeconds: 0)
         #expect(book.remoteRefusal == nil)
         site.units[1].reversion = .seconds(20)
         #expect(ReversionBook(site, book.record).remoteRefusal?.contains("before B") == true, "another time")
-        book.note(nil, of: site.units[0], wallSeconds: 1)
+        book.note(nil, of: site.units[0], identity: 0, wallSeconds: 1)
         #expect(book.remoteRefusal?.contains("before A has proven") == true, "a later test failed")
     }
 
@@ -136,10 +142,13 @@ import YAMLText
         site.mode = .production
         let fresh = ReversionBook(site, book.record)
         #expect(fresh.provenReversion(of: site.units[0]) == nil, "nothing is proven")
-        book.note((.seconds(9), .zero), of: site.units[0], wallSeconds: 0)
+        book.note((.seconds(9), .zero), of: site.units[0], identity: 0, wallSeconds: 0)
         #expect(book.provenReversion(of: site.units[0]) == .seconds(11))
-        book.note((.milliseconds(12_400), .zero), of: site.units[0], wallSeconds: 0)
+        book.note((.milliseconds(12_400), .zero), of: site.units[0], identity: 0, wallSeconds: 0)
         #expect(book.provenReversion(of: site.units[0]) == .milliseconds(12_400), "slower than it was set")
+        #expect(book.provenIdentity(of: site.units[0]) == nil, "a device that does not say who it is")
+        book.note((.seconds(9), .zero), of: site.units[0], identity: 7, wallSeconds: 0)
+        #expect(book.provenIdentity(of: site.units[0]) == 7)
     }
 
     @Test func `the refusal stands at the one door through which commands go to the cycle`() throws {

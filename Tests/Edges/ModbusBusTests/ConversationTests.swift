@@ -28,8 +28,15 @@ private final class Script {
             address: address, timeout: timeout, period: .milliseconds(20), epoch: now)
         isSerial = address.timing != nil
         talk = ModbusConversation(settings)
+        if hasCoil {
+            var writer = actuations.writer()
+            writer.publish(
+                Actuation(
+                    setpoint: .zero, expires: now + .seconds(3_600), isContactorPermitted: true, cycle: 1))
+        }
         far = ModbusFarEnd(isSerial: isSerial)
         far.setInputs([true, false, true, true], at: 100, unit: 1)
+        far.setCoils([false], at: 10, unit: 1)
         let map = ModbusIOMap(
             inputs: [
                 .init(.emergencyStop, address: 100, isNormallyClosed: true),
@@ -135,7 +142,11 @@ private final class Script {
             Self.connection, timeout: .milliseconds(250), poll: .milliseconds(100), hasCoil: true)
         script.answerTime = { _ in .milliseconds(2) }
         let readCoils: UInt8 = 1
-        while script.count(readCoils) < 3 { script.run(until: script.now + .milliseconds(1)) }
+        let limit = script.now + .seconds(10)
+        while script.count(readCoils) < 3, script.now < limit {
+            script.run(until: script.now + .milliseconds(1))
+        }
+        #expect(script.count(readCoils) >= 3)
         let looks = script.count(readCoils)
         let slow = script.requests.lastIndex { $0.bytes[7] == readCoils }
         script.answerTime = { $0 == slow ? .milliseconds(200) : .milliseconds(2) }

@@ -107,14 +107,14 @@ final class Link {
     func addInverter(
         unit: UInt8 = 1, reversion: Duration = .seconds(3), readsDCVoltage: Bool = false,
         reactive: SunSpecReactiveControl.Setting? = nil, acceptsUnprovenReversion: Bool = false,
-        driver: RegisterMap? = nil, outputCap: Watts? = nil
+        driver: RegisterMap? = nil, outputCap: Watts? = nil, provenIdentity: UInt64? = nil
     ) -> Inverter {
         let inverter = Inverter()
         kept.append(inverter)
         talk.addInverter(
             ModbusDeviceSettings(unitID: unit, poll: .milliseconds(40)), reversion: reversion,
             readsDCVoltage: readsDCVoltage, acceptsUnprovenReversion: acceptsUnprovenReversion,
-            driver: driver, reactive: reactive, outputCap: outputCap,
+            driver: driver, reactive: reactive, outputCap: outputCap, provenIdentity: provenIdentity,
             setpoints: inverter.actuations.reader(), images: inverter.images.writer())
         return inverter
     }

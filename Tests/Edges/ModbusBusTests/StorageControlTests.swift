@@ -54,6 +54,34 @@ import Testing
         #expect(try peer.point(124, "StorCtl_Mod") == 0 && link.talk.status.writes == 0)
     }
 
+    @Test func `gets no setpoints where another device has proven what it does after silence`() throws {
+        let peer = try Peer("sunspec_device.py", ["tcp", "--models", Self.models])
+        let first = try Link.tcp(peer)
+        let known = first.addInverter(acceptsUnprovenReversion: true)
+        first.start()
+        try eventually("it says who it is") { known.image.identity != 0 }
+        first.finish()
+        for (identity, isDriven) in [(known.image.identity, true), (known.image.identity ^ 1, false)] {
+            let link = try Link.tcp(peer)
+            let inverter = link.addInverter(acceptsUnprovenReversion: true, provenIdentity: identity)
+            link.start()
+            defer { link.finish() }
+            inverter.ask(Watts(-12_340), for: .seconds(600))
+            let charges = UInt16(2_468)
+            if isDriven {
+                try eventually("the one that was proven is driven") {
+                    try peer.point(124, "InWRte") == charges
+                }
+            } else {
+                try eventually("it is said why not") {
+                    link.count { if case .otherDeviceProven = $0 { true } else { false } } == 1
+                }
+                #expect(link.talk.status.writes == 0)
+                #expect(inverter.image.activePower.fault(at: .now(), within: .seconds(60)) == .notImplemented)
+            }
+        }
+    }
+
     @Test func `with 704 as well is driven by 704`() throws {
         let peer = try Peer("sunspec_device.py", ["tcp", "--models", "1,103,120,124,701,704"])
         let link = try Link.tcp(peer)

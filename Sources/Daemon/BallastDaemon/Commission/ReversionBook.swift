@@ -33,6 +33,11 @@ struct ReversionBook: Equatable {
         record.proof(of: unit.id, device: Self.device(unit))
     }
 
+    /// Which device has proven it; `nil` where nobody has, or it does not say who it is.
+    func provenIdentity(of unit: UnitConfig) -> UInt64? {
+        proof(of: unit).flatMap { $0.identity == 0 ? nil : $0.identity }
+    }
+
     /// How long after our last write the inverter is at zero by itself; `nil` where nothing says that it ever
     /// is.
     ///
@@ -47,10 +52,14 @@ struct ReversionBook: Equatable {
     }
 
     /// - Parameter result: `nil` after a test that failed.
-    mutating func note(_ result: (after: Duration, power: Watts)?, of unit: UnitConfig, wallSeconds: Int64) {
+    /// - Parameter identity: which device it was; zero where it does not say.
+    mutating func note(
+        _ result: (after: Duration, power: Watts)?, of unit: UnitConfig, identity: UInt64, wallSeconds: Int64
+    ) {
         let proof = result.map {
             ReversionRecord.Proof(
-                unit: unit.id, device: Self.device(unit), milliseconds: Int64($0.after.milliseconds),
+                unit: unit.id, device: Self.device(unit), identity: identity,
+                milliseconds: Int64($0.after.milliseconds),
                 watts: Int64($0.power.value.rounded()), at: wallSeconds)
         }
         record.set(proof, of: unit.id)

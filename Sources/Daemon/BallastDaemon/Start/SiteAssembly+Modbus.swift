@@ -106,6 +106,7 @@ extension SiteAssembly {
                     nearZero: unit.maxPower * UnitSettings.zeroShare
                         + UnitLosses(unit.losses, at: unit.maxPower).idle,
                     provenReversion: parts.book.provenReversion(of: unit)),
+                provenIdentity: parts.book.provenIdentity(of: unit),
                 setpoints: parts.exchange.toInverters[index].reader(),
                 images: parts.exchange.inverters[index].writer())
         }

@@ -37,7 +37,9 @@ extension Supervisor {
         switch output {
         case .wait: break
         case .beSilent: site.silence(of: test.plan.unit)?.begin()
-        case .proven(let time, let power): endReversion(test.plan, (time, power), nil)
+        case .proven(let time, let power):
+            let identity = snapshot.units[test.plan.unit].inverter.identity
+            endReversion(test.plan, (time, power), nil, identity: identity)
         case .failed(let failure): endReversion(test.plan, nil, failure.text)
         }
     }
@@ -78,14 +80,16 @@ extension Supervisor {
     }
 
     private mutating func endReversion(
-        _ plan: ReversionTest.Plan, _ result: (after: Duration, power: Watts)?, _ failure: String?
+        _ plan: ReversionTest.Plan, _ result: (after: Duration, power: Watts)?, _ failure: String?,
+        identity: UInt64 = 0
     ) {
         let unit = site.config.units[plan.unit]
         site.silence(of: plan.unit)?.end()
         _ = control.command(.override(unit: plan.unit, .zero, for: nil))
         reversion.test = nil
         reversion.failures[plan.unit] = failure
-        reversion.book.note(result, of: unit, wallSeconds: WallClock.nowMilliseconds() / 1_000)
+        reversion.book.note(
+            result, of: unit, identity: identity, wallSeconds: WallClock.nowMilliseconds() / 1_000)
         recorder.persist(ReversionRecord.name, reversion.book.record.bytes)
         reversionDesk.remoteRefusal = reversion.book.remoteRefusal
         reversionDesk.finished()

@@ -29,7 +29,8 @@ struct LinkLog {
         case .linkUp: outages[link] = nil
         case .linkDown(let error): return isNew("\(error)", of: link) ? record : nil
         case .deviceSilent, .deviceBack, .exception, .scanned, .identified, .notSunSpec, .notMeasuring,
-            .notControllable, .reversionUnproven, .controlTaken, .setpointOverridden, .setpointRefused,
+            .notControllable, .reversionUnproven, .otherDeviceProven, .controlTaken, .setpointOverridden,
+            .setpointRefused,
             .mapChanged,
             .reactiveTaken, .reactiveUnsupported, .reactiveRefused, .reactiveOverridden, .coilsOneByOne,
             .capTaken, .capUnsupported, .capRefused, .capOverridden,
@@ -90,6 +91,12 @@ struct LinkLog {
                 .reversionUnproven,
                 "has SunSpec 124 alone, which after silence \(reversion == .absent ? "goes on" : "is disabled")"
                     + ", not at zero power: no setpoints before ballastctl commission reversion has measured it"
+            )
+        case .otherDeviceProven:
+            (
+                .reversionUnproven,
+                "is another device than the one whose reversion was proven: no setpoints before ballastctl"
+                    + " commission reversion has measured this one, or its record is removed"
             )
         case .controlTaken: (.controlTaken, "setpoint control enabled")
         case .setpointOverridden(let expected, let found):

@@ -197,6 +197,16 @@ public struct SunSpecText: Sendable, BitwiseCopyable {
         count += 1
     }
 
+    /// A number that is the same for the same texts in the same order, and hardly ever for others; zero alone
+    /// where all of them are empty.
+    public func mixed(into number: UInt64) -> UInt64 {
+        guard number != 0 || count > 0 else { return 0 }
+        var mixed = number == 0 ? 0xcbf2_9ce4_8422_2325 : number
+        for index in 0..<count { mixed = (mixed ^ UInt64(bytes[index])) &* 0x100_0000_01b3 }
+        // Where one text ends and the next begins counts too.
+        return (mixed ^ 0xff) &* 0x100_0000_01b3
+    }
+
     /// Printable ASCII; every other byte shows as `?`.
     public var string: String {
         var text = ""

@@ -191,7 +191,7 @@ public final class ModbusConversation {
         beat()
         count(error)
         connectNotBefore = now + connectBackOff
-        connectBackOff = min(connectBackOff * 2, .seconds(1))
+        connectBackOff = min(connectBackOff * 2, .milliseconds(500))
         for device in devices { device.suspend(at: now) }
         reportDown(error)
     }

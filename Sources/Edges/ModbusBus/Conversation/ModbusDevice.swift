@@ -165,6 +165,10 @@ final class ModbusDevice {
     /// What the last complete scan found; it stays while the device is looked at anew.
     var models: [SunSpecModelPlace] = []
     var control: ModbusControlState?
+    /// It has said who it is, or cannot, since it was found or was last missing.
+    var isIdentified = false
+    /// Whose behaviour after silence was proven; `nil` = nobody's, or of one that does not say who it is.
+    var provenIdentity: UInt64?
     var coils = ModbusCoilState()
     /// Of an inverter.
     let silence = ModbusSilence()
@@ -339,7 +343,8 @@ final class ModbusDevice {
         heartbeat = nil
         reactive = nil
         cap = ModbusCapState()
-        timetable.setDue(first, time)
+        isIdentified = plan.common == nil || isMeter
+        if isIdentified { timetable.setDue(first, time) }
         if plan.rating != nil, !isMeter { timetable.setDue(.rating, time) }
         if plan.common != nil { timetable.setDue(.identity, time) }
     }

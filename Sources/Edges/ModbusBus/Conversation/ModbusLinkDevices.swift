@@ -17,13 +17,15 @@ extension ModbusConversation {
     /// - Parameter reactive: what it is told about reactive power; `nil` = nothing, its own setting holds.
     /// - Parameter outputCap: what it is told to limit its own output to, by SunSpec 123; `nil` = nothing.
     /// - Parameter obedience: when it is left alone because it does not end its power; `nil` = never.
+    /// - Parameter provenIdentity: which device's behaviour after silence was proven, as its image says;
+    ///   another one gets no setpoints. `nil` = nobody's.
     /// - Returns: what keeps it from being told its setpoint again.
     @discardableResult
     public func addInverter(
         _ device: ModbusDeviceSettings, reversion: Duration, readsDCVoltage: Bool = false,
         acceptsUnprovenReversion: Bool = false, driver: RegisterMap? = nil,
         reactive: SunSpecReactiveControl.Setting? = nil, outputCap: Watts? = nil,
-        obedience: ModbusObedience? = nil,
+        obedience: ModbusObedience? = nil, provenIdentity: UInt64? = nil,
         setpoints: consuming TripleBufferReader<Actuation>,
         images: consuming TripleBufferWriter<InverterImage>
     ) -> ModbusSilence {
@@ -32,6 +34,7 @@ extension ModbusConversation {
             acceptsUnprovenReversion: acceptsUnprovenReversion, driver: driver, reactive: reactive,
             outputCap: outputCap, setpoints: setpoints, images: images)
         inverter.obedience = obedience
+        inverter.provenIdentity = provenIdentity
         devices.append(inverter)
         return inverter.silence
     }

@@ -101,12 +101,14 @@ extension ModbusConversation {
         device.plan = plan
         device.setDue(.scan, nil)
         device.setDue(.identity, plan.common == nil ? nil : now)
+        device.isIdentified = plan.common == nil
         device.setDue(.rating, plan.rating == nil || device.isMeter ? nil : now)
         if plan.measurement == nil {
             report(device.settings.unitID, .notMeasuring)
             return rescanLater(device, now)
         }
         if !device.isMeter && plan.power == nil { return notControllable(device, now) }
+        guard device.isIdentified || device.isMeter else { return }
         device.setDue(device.isMeter ? .measurement : .scale, now)
     }
 
@@ -297,11 +299,34 @@ extension ModbusConversation {
     }
 
     func identityRead(_ device: ModbusDevice, _ error: ModbusError?) {
-        guard let place = device.plan?.common, let block = block(device, place, error) else { return }
+        guard let place = device.plan?.common else { return }
+        let answer = block(device, place, error)
+        guard device.plan != nil else { return }
+        guard let block = answer else {
+            // Whoever refuses to say who it is has no name; whoever did not answer is asked again.
+            if error?.isRefusal == true { return identified(device, 0) }
+            return device.setDue(.identity, now + .milliseconds(500))
+        }
+        let manufacturer = block.text(SunSpecCommon.manufacturer)
+        let model = block.text(SunSpecCommon.model)
+        let serialNumber = block.text(SunSpecCommon.serialNumber)
         report(
             device.settings.unitID,
-            .identified(
-                manufacturer: block.text(SunSpecCommon.manufacturer), model: block.text(SunSpecCommon.model),
-                serialNumber: block.text(SunSpecCommon.serialNumber)))
+            .identified(manufacturer: manufacturer, model: model, serialNumber: serialNumber))
+        identified(device, serialNumber.mixed(into: model.mixed(into: manufacturer.mixed(into: 0))))
+    }
+
+    /// Nothing is written to an inverter before it has said who it is: it may have been exchanged while it
+    /// was missing, and what was proven was proven of another.
+    private func identified(_ device: ModbusDevice, _ identity: UInt64) {
+        device.inverterImage.identity = identity
+        guard !device.isIdentified else { return }
+        device.isIdentified = true
+        guard !device.isMeter else { return }
+        if let proven = device.provenIdentity, proven != identity {
+            report(device.settings.unitID, .otherDeviceProven)
+            return rescanLater(device, now)
+        }
+        device.setDue(.scale, now)
     }
 }

@@ -345,10 +345,12 @@ extension ModbusConversation {
             for other in devices { other.forgetWritten() }
             missesInRow = 0
             if devices.count == 1 { reportDown(error) }
+            // Who answers behind the next connection may be another one.
+            if device.plan != nil { device.suspend(at: now) }
         }
         device.late = nil
         deviceFailed(device, error, quiet: .zero)
-        if device.timetable.isTrusted { askAgain(device, job) }
+        if device.timetable.isTrusted, device.isIdentified || device.plan == nil { askAgain(device, job) }
     }
 
     /// Once for each kind, until the device has been silent and is back.

@@ -73,6 +73,9 @@ public struct ModbusReport: Sendable, BitwiseCopyable {
         /// gets
         /// no setpoints, and its readings stay `notImplemented`.
         case reversionUnproven(DeviceReversion)
+        /// It is not the device whose behaviour after silence was measured: it gets no setpoints, and its
+        /// readings stay `notImplemented`.
+        case otherDeviceProven
         /// Neither 124 nor a model 704 with a usable `WSet_SF`: it gets no setpoints, and its readings stay
         /// `notImplemented`.
         case notControllable

@@ -50,7 +50,7 @@ struct ModbusTimetable {
     /// Short, since a probe only costs what nobody needs; and so is the longest: a device that is back is
     /// found soon.
     private static let firstBackOff = Duration.milliseconds(250)
-    private static let longestBackOff = Duration.seconds(1)
+    private static let longestBackOff = Duration.milliseconds(500)
     private var used = Duration.zero
     private var usedAt = MonotonicTime(nanoseconds: 0)
 

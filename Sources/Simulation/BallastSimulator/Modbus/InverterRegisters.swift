@@ -22,6 +22,8 @@ struct InverterRegisters {
     var isZero = false
     /// A model that nobody knows lies before all others of the device.
     var isShifted = false
+    /// Another device of the same kind answers at the address.
+    var isExchanged = false
     /// It tells neither frequency nor voltage of the grid.
     var isGridBlind = false
     /// Of the grid at its terminals, as a share of nominal.
@@ -63,7 +65,9 @@ struct InverterRegisters {
     static let moreOffset = controlsOffset + 67 + 9
 
     private var head: [UInt16] {
-        sunSpecMarker + commonModel(model: "Simulated inverter", serial: serial, unitID: unitID)
+        sunSpecMarker
+            + commonModel(
+                model: "Simulated inverter", serial: isExchanged ? serial + " NEXT" : serial, unitID: unitID)
     }
 
     /// Offset of model 704 from the marker.

@@ -96,6 +96,7 @@ public struct SimulatedModbusDevice: Sendable {
             registers.isBlind = unit.has(.inverterNotAvailable)
             registers.isZero = unit.has(.inverterZeros)
             registers.isShifted = unit.has(.inverterMapShift)
+            registers.isExchanged = unit.has(.inverterExchanged)
             registers.isGridBlind = unit.has(.inverterGridBlind)
             registers.voltage = site.terminals.voltage
             let behaviour = behaviour(at: site)
@@ -151,6 +152,7 @@ public struct SimulatedModbusDevice: Sendable {
         case .inverter(let unit, var registers):
             registers.isRescaled = site.units[unit].has(.inverterScale)
             registers.isShifted = site.units[unit].has(.inverterMapShift)
+            registers.isExchanged = site.units[unit].has(.inverterExchanged)
             registers.ratedPower = site.units[unit].inverter.ratedPower
             let offset = Int(write.address) - Int(Self.base)
             let result = registers.write(write.values, at: offset, to: &site.units[unit].inverter)

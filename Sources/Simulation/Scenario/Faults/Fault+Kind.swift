@@ -52,6 +52,7 @@ extension Fault.Kind {
         case .inverterNotAvailable: "measured values are 'not implemented'"
         case .inverterZeros: "measured values are all zero"
         case .inverterMapShift: "registers lie four further on"
+        case .inverterExchanged: "another device, with another serial number"
         case .inverterGridBlind: "frequency and AC voltage are 'not implemented'"
         case .meterFrozen: "the meter shows what it measured last"
         case .meterOutlier: "once a second the meter shows this frequency (shown_hz=0)"

@@ -127,7 +127,8 @@ extension Fault {
             .inverterSilence,
             .inverterHalfAnswers, .inverterWrongUnit, .inverterScale, .inverterStuck, .inverterDisobeys,
             .inverterReboot, .inverterKeepsPower, .inverterReversed, .inverterNotAvailable, .inverterZeros,
-            .inverterMapShift, .inverterGridBlind, .meterSilence, .meterFrozen, .meterReversed,
+            .inverterMapShift, .inverterExchanged, .inverterGridBlind, .meterSilence, .meterFrozen,
+            .meterReversed,
             .meterNotAvailable, .pmuSilence,
             .gridLoss, .emergencyStop, .smoke, .gas, .door, .contactorWeld, .contactorRefuses, .ioSilence,
         ]

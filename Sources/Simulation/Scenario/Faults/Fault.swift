@@ -103,6 +103,8 @@ public enum Fault: Sendable, Equatable {
     case inverterGridBlind
     /// The inverter's registers lie elsewhere, as after a change of its firmware.
     case inverterMapShift
+    /// Another device of the same kind stands in its place: another serial number.
+    case inverterExchanged
     /// The grid meter answers with what it measured last.
     case meterFrozen
     /// Once a second, for 30 ms, the grid meter shows this frequency.
@@ -170,6 +172,7 @@ public enum Fault: Sendable, Equatable {
         case inverterNotAvailable = "inverter_not_available"
         case inverterZeros = "inverter_zeros"
         case inverterMapShift = "inverter_map_shift"
+        case inverterExchanged = "inverter_exchanged"
         case inverterGridBlind = "inverter_grid_blind"
         case meterFrozen = "meter_frozen"
         case meterOutlier = "meter_outlier"
@@ -233,6 +236,7 @@ public enum Fault: Sendable, Equatable {
         case .inverterNotAvailable: .inverterNotAvailable
         case .inverterZeros: .inverterZeros
         case .inverterMapShift: .inverterMapShift
+        case .inverterExchanged: .inverterExchanged
         case .inverterGridBlind: .inverterGridBlind
         case .meterFrozen: .meterFrozen
         case .meterOutlier: .meterOutlier
