@@ -3,8 +3,8 @@ import Quantities
 import Synchronization
 
 /// Stands before a daemon that sees everybody as nobody (`PrivateUsers=`): takes each asker at the public
-/// socket, learns from the kernel who it is, and hands its line on with that. It decides nothing and reads no
-/// request.
+/// socket, learns from the kernel who it is, and hands its line on with that. It decides nothing, and reads
+/// of a request only whether it is a stop, which comes through beside all others.
 public struct ControlDoor: ~Copyable, Sendable {
     /// The daemon may wait two seconds for its cycle.
     private static let patience = Duration.seconds(4)
@@ -13,6 +13,8 @@ public struct ControlDoor: ~Copyable, Sendable {
     /// So many askers wait for the daemon at once; further ones are told so.
     private static let mostAtOnce = 16
     private static let mostOfOneUser = 4
+    /// Stops that wait beside all of them; a stop comes through whatever else is asked.
+    private static let mostStops = 8
 
     private let lines: LineServer
     private let daemon: String
@@ -22,10 +24,11 @@ public struct ControlDoor: ~Copyable, Sendable {
     private final class Desk: Sendable {
         private let users = Mutex<[UInt32: Int]>([:])
 
-        func begin(_ user: UInt32) -> Bool {
+        func begin(_ user: UInt32, isStop: Bool) -> Bool {
             users.withLock { users in
-                guard users[user, default: 0] < ControlDoor.mostOfOneUser,
-                    users.values.reduce(0, +) < ControlDoor.mostAtOnce
+                let more = isStop ? ControlDoor.mostStops : 0
+                guard users[user, default: 0] < ControlDoor.mostOfOneUser + more,
+                    users.values.reduce(0, +) < ControlDoor.mostAtOnce + more
                 else { return false }
                 users[user, default: 0] += 1
                 return true
@@ -44,8 +47,10 @@ public struct ControlDoor: ~Copyable, Sendable {
     ///
     /// - Parameter daemon: the daemon's socket, `ControlServer(path:isBehindDoor: true)`.
     public init(path: String, daemon: String) throws(SystemError) {
-        lines = try LineServer(
-            path: path, permissions: 0o660, LineServer.Bounds(longestLine: ControlServer.longestLine))
+        var bounds = LineServer.Bounds(longestLine: ControlServer.longestLine)
+        bounds.isUrgent = ControlRequest.isStop
+        bounds.busy = Self.refusal(ControlServer.busy)
+        lines = try LineServer(path: path, permissions: 0o660, bounds)
         self.daemon = daemon
     }
 
@@ -54,8 +59,8 @@ public struct ControlDoor: ~Copyable, Sendable {
         let (answers, daemon, desk) = (lines.answers, self.daemon, self.desk)
         lines.run(while: isWanted) { visit in
             guard let peer = visit.peer else { return Self.refusal("the kernel does not tell who asks") }
-            guard desk.begin(peer.userID) else {
-                return Self.refusal("too many requests at once: try again when those before are answered")
+            guard desk.begin(peer.userID, isStop: ControlRequest.isStop(visit.line)) else {
+                return Self.refusal(ControlServer.busy)
             }
             let who = Introduction(peer: peer, groups: visit.groups)
             do throws(SystemError) {

@@ -105,3 +105,11 @@ extension ControlRequest {
         return words.joined(separator: " ")
     }
 }
+
+extension ControlRequest {
+    /// Whether a line asks for a stop; a long one does not.
+    @Sendable static func isStop(_ line: [UInt8]) -> Bool {
+        guard line.count <= 4_096 else { return false }
+        return JSONLine.decode(ControlRequest.self, from: line)?.command == .stop
+    }
+}

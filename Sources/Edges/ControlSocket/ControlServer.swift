@@ -15,11 +15,15 @@ public struct ControlServer: ~Copyable, Sendable {
     public init(path: String, isBehindDoor: Bool = false) throws(SystemError) {
         var bounds = LineServer.Bounds(
             longestLine: isBehindDoor ? Introduction.longestLine : Self.longestLine)
+        bounds.isUrgent = ControlRequest.isStop
+        bounds.busy = Self.line(ControlAnswer(error: Self.busy))
         // The door counts each user's connections; to us they all look like its own.
         if isBehindDoor { bounds.perUser = bounds.connections }
         lines = try LineServer(path: path, permissions: isBehindDoor ? 0o600 : 0o660, bounds)
         self.isBehindDoor = isBehindDoor
     }
+
+    static let busy = "too many requests at once: try again when those before are answered"
 
     /// Who asks for what, and where the answer goes if it is not given at once.
     public struct Question: Sendable {

@@ -4,7 +4,8 @@ import Synchronization
 
 /// Serves many askers on a Unix socket with one thread: each sends one line and gets one answer. An asker
 /// that says nothing, or does not read, keeps no other waiting: it has a bounded time, and where a user has
-/// too many connections, or all together, the oldest that has asked nothing makes room for the new one.
+/// too many connections, or all together, the oldest that has asked nothing makes room for the new one. Where
+/// all of them have asked, a further one is heard all the same, and served where what it asks is urgent.
 public struct LineServer: ~Copyable, Sendable {
     /// What somebody asks.
     public struct Visit: Sendable {
@@ -38,6 +39,14 @@ public struct LineServer: ~Copyable, Sendable {
             line: Duration.seconds(1), work: Duration.seconds(6), answer: Duration.seconds(2)
         )
         public var longestLine: Int
+        /// What is served beyond the bounds too; everybody else gets `busy` there.
+        public var isUrgent: @Sendable ([UInt8]) -> Bool = { _ in false }
+        /// With its line end.
+        public var busy: [UInt8] = []
+        /// Heard at most, whatever they want.
+        public static let most = 512
+        /// Nobody is sent away before it has had this time to ask.
+        public static let welcome = Duration.milliseconds(250)
 
         public init(longestLine: Int) { self.longestLine = longestLine }
     }
@@ -48,6 +57,8 @@ public struct LineServer: ~Copyable, Sendable {
         let socket: FileDescriptor
         let user: UInt32?
         var state = State.reading
+        /// Beyond the bounds: only what is urgent is served.
+        var isBeyond = false
         var since: MonotonicTime
         var bytes: [UInt8] = []
         var done = 0
@@ -122,18 +133,28 @@ public struct LineServer: ~Copyable, Sendable {
             _ = fcntl(number, F_SETFL, O_NONBLOCK)
             let guest = Guest(nextID, socket, at: now)
             nextID += 1
-            let own = guests.filter { $0.user == guest.user }
-            if own.count >= bounds.perUser, !Self.send(away: own, &guests) { continue }
-            if guests.count >= bounds.connections, !Self.send(away: guests, &guests) { continue }
+            if guests.count >= Bounds.most, !Self.send(away: guests, &guests, before: now) { continue }
+            let own = guests.filter { $0.user == guest.user && !$0.isBeyond }
+            let patient = now - Bounds.welcome
+            if own.count >= bounds.perUser {
+                guest.isBeyond = !Self.send(away: own, &guests, before: patient)
+            } else {
+                let all = guests.filter { !$0.isBeyond }
+                if all.count >= bounds.connections {
+                    guest.isBeyond = !Self.send(away: all, &guests, before: patient)
+                }
+            }
             guests.append(guest)
         }
     }
 
-    /// Closes the oldest of `some` that has asked nothing.
+    /// Closes the oldest of `some` that has asked nothing since an instant.
     ///
     /// - Returns: whether there was one.
-    private static func send(away some: [Guest], _ guests: inout [Guest]) -> Bool {
-        guard let idle = some.first(where: { $0.state == .reading }) else { return false }
+    private static func send(
+        away some: [Guest], _ guests: inout [Guest], before time: MonotonicTime
+    ) -> Bool {
+        guard let idle = some.first(where: { $0.state == .reading && $0.since <= time }) else { return false }
         guests.removeAll { $0.id == idle.id }
         return true
     }
@@ -149,7 +170,8 @@ public struct LineServer: ~Copyable, Sendable {
             let visit = Visit(
                 id: guest.id, peer: UnixSocket.peer(of: guest.socket),
                 groups: UnixSocket.peerGroups(of: guest.socket), line: Array(line.dropLast()))
-            guard let answer = take(visit) else {
+            let isServed = !guest.isBeyond || bounds.isUrgent(visit.line)
+            guard let answer = isServed ? take(visit) : bounds.busy else {
                 guest.become(.working, at: now)
                 return true
             }
