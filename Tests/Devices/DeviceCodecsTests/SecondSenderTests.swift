@@ -47,11 +47,14 @@ import Testing
         #expect(bus.battery.image.hasSecondSender)
     }
 
-    @Test func `it ends some periods after the other has gone`() {
+    @Test func `it ends a minute after the other has gone, and until then the strictest limit holds`() {
         var bus = Bus()
         for _ in 0..<10 { bus.period([SecondSenderTests.closed, SecondSenderTests.open]) }
         #expect(bus.battery.image.hasSecondSender && bus.limit == 0)
-        for _ in 0..<15 { bus.period([SecondSenderTests.open]) }
+        // 200 ms each.
+        for _ in 0..<280 { bus.period([SecondSenderTests.open]) }
+        #expect(bus.battery.image.hasSecondSender && bus.limit == 0)
+        for _ in 0..<40 { bus.period([SecondSenderTests.open]) }
         #expect(!bus.battery.image.hasSecondSender && bus.limit == 200)
     }
 

@@ -5,8 +5,9 @@ import Quantities
 ///
 /// A BMS sends each message once in its period. Two that follow each other closer than that and say different
 /// things are two opinions, and nobody can tell whose is the battery's: of each reading the strictest counts
-/// then. A burst after a stall of the wire looks the same for a moment, and costs nothing: its values are the
-/// battery's own.
+/// then, and of what is allowed the strictest of a whole minute: the true battery's words may come late, and
+/// what the other one says must not stand alone meanwhile. A burst after a stall of the wire looks the same
+/// for a moment, and costs nothing: its values are the battery's own.
 struct SecondSender: Sendable {
     private struct Message: Sendable, BitwiseCopyable {
         var identifier: UInt32
@@ -22,6 +23,9 @@ struct SecondSender: Sendable {
     private var strictUntil: MonotonicTime?
     private var toldUntil: MonotonicTime?
     private var kept = BatteryImage()
+    /// When the strictest of each limit was said.
+    private var limitSaidAt: [MonotonicTime?] = Array(repeating: nil, count: 5)
+    private static let memory = Duration.seconds(60)
 
     init(period: Duration) { self.period = period }
 
@@ -46,7 +50,8 @@ struct SecondSender: Sendable {
         let isNext = messages[index].pairAt.map { time - $0 < period * 3 } ?? false
         messages[index].pairs = isNext ? messages[index].pairs + 1 : 1
         messages[index].pairAt = time
-        if messages[index].pairs >= 3 { toldUntil = time + period * 10 }
+        if messages[index].pairs >= 3 { toldUntil = time + max(period * 10, Self.memory) }
+        if let toldUntil { strictUntil = max(time + period * 3, toldUntil) }
     }
 
     private static func isSame(_ one: CANFrame, _ other: CANFrame) -> Bool {
@@ -65,18 +70,35 @@ struct SecondSender: Sendable {
             if let old, isStricter(old, new) { return }
             kept[keyPath: field] = image[keyPath: field]
         }
-        keep(\.chargeCurrentLimit) { $0 < $1 }
-        keep(\.dischargeCurrentLimit) { $0 < $1 }
-        keep(\.chargeVoltageLimit) { $0 < $1 }
-        keep(\.dischargeVoltageLimit) { $0 > $1 }
+        keepLimit(\.chargeCurrentLimit, 0, image, at: time) { $0 < $1 }
+        keepLimit(\.dischargeCurrentLimit, 1, image, at: time) { $0 < $1 }
+        keepLimit(\.chargeVoltageLimit, 2, image, at: time) { $0 < $1 }
+        keepLimit(\.dischargeVoltageLimit, 3, image, at: time) { $0 > $1 }
+        keepLimit(\.permissions, 4, image, at: time) { $0.rawValue & $1.rawValue == $0.rawValue && $0 != $1 }
         keep(\.cellVoltageMax) { $0 > $1 }
         keep(\.cellVoltageMin) { $0 < $1 }
         keep(\.cellTemperatureMax) { $0 > $1 }
         keep(\.cellTemperatureMin) { $0 < $1 }
         keep(\.packCurrent) { $0.magnitude > $1.magnitude }
-        keep(\.permissions) { $0.rawValue & $1.rawValue == $0.rawValue && $0 != $1 }
         keep(\.alarms) { $0.rawValue & $1.rawValue == $1.rawValue && $0 != $1 }
         keep(\.warnings) { $0.rawValue & $1.rawValue == $1.rawValue && $0 != $1 }
+    }
+
+    /// The strictest that was said of a limit: in the last minute while two are known to speak, else in two
+    /// periods. It is as old as the newest word, whoever said it.
+    private mutating func keepLimit<Value>(
+        _ field: WritableKeyPath<BatteryImage, Reading<Value>>, _ index: Int, _ image: BatteryImage,
+        at time: MonotonicTime, _ isStricter: (Value, Value) -> Bool
+    ) {
+        guard let new = image[keyPath: field].fresh(at: time, within: .zero) else { return }
+        let window = isHeard(at: time) ? Self.memory : period * 2
+        if let saidAt = limitSaidAt[index], time - saidAt <= window,
+            let old = kept[keyPath: field].fresh(at: time, within: Self.memory), isStricter(old, new)
+        {
+            kept[keyPath: field] = .good(old, at: time)
+            return
+        }
+        (kept[keyPath: field], limitSaidAt[index]) = (image[keyPath: field], time)
     }
 
     /// The image, the strictest of each reading where two may have spoken.
