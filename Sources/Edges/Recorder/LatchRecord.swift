@@ -29,8 +29,10 @@ public struct LatchRecord: Sendable, Equatable {
     /// When the limit of a row that counts was passed anew.
     public struct Passing: Sendable, Equatable {
         public var unit: String
-        /// Number of the interlock.
+        /// Number of the interlock, or `shortGap`.
         public var interlock: UInt8
+        /// No interlock: a short gap of the unit's devices that cost no time to enter service.
+        public static let shortGap: UInt8 = 255
         /// Seconds since 1970-01-01 00:00 UTC.
         public var at: Int64
 
@@ -105,6 +107,8 @@ public struct LatchRecord: Sendable, Equatable {
     public var wear: [Wear]
     /// Somebody has taken the site out of service, and nobody has let it run again.
     public var isStopped: Bool
+    /// In whose seconds absences end and passings were; `nil` = the wall clock's.
+    public var clock: RecordClock?
 
     /// What the file says.
     public enum Finding: Sendable, Equatable {
@@ -117,14 +121,17 @@ public struct LatchRecord: Sendable, Equatable {
     /// Where the record lies in a state folder.
     public static func path(in directory: String) -> String { directory + "/latches" }
 
-    private static let heading = "ballast latches 3"
+    private static let heading = "ballast latches 4"
     /// 1: without holds and details; a unit with a trip is held all the same. 2: without who has reset it,
-    /// passings and wear.
-    private static let formerHeadings = ["ballast latches 1", "ballast latches 2"]
+    /// passings and wear. 3: without a clock of its own.
+    private static let formerHeadings = [
+        "ballast latches 1", "ballast latches 2", "ballast latches 3",
+    ]
     private static let stoppedLine = "site stopped"
     /// One line for each unit and a checksum: a person can read it, a half-written one is found out.
     public var bytes: [UInt8] {
         var text = Self.heading + "\n" + (isStopped ? Self.stoppedLine + "\n" : "")
+        if let clock { text += clock.line }
         for entry in entries {
             let first = entry.firstOut.map { String($0) } ?? "-"
             text += "unit \(entry.unit) trips \(String(entry.trips, radix: 16)) first \(first)"
@@ -156,7 +163,7 @@ public struct LatchRecord: Sendable, Equatable {
 
     public init(
         entries: [Entry], isStopped: Bool = false, absences: [Absence] = [], details: [Detail] = [],
-        passings: [Passing] = [], wear: [Wear] = []
+        passings: [Passing] = [], wear: [Wear] = [], clock: RecordClock? = nil
     ) {
         self.entries = entries
         self.details = details
@@ -164,6 +171,7 @@ public struct LatchRecord: Sendable, Equatable {
         self.passings = passings
         self.wear = wear
         self.isStopped = isStopped
+        self.clock = clock
     }
 
     public init?(bytes: [UInt8]) {
@@ -188,7 +196,9 @@ public struct LatchRecord: Sendable, Equatable {
 
     /// - Returns: `false` where the line is none of a record.
     private mutating func read(_ line: Substring) -> Bool {
-        if let entry = Entry(line: line) {
+        if let clock = RecordClock(line: line) {
+            self.clock = clock
+        } else if let entry = Entry(line: line) {
             entries.append(entry)
         } else if let detail = Detail(line: line) {
             details.append(detail)

@@ -178,7 +178,7 @@ public struct VirtualSite {
         measurePhasors(&grid)
         spoilImages(&grid, core)
         let images = images
-        told += core.turn(grid: grid, units: images.span, wallSeconds: wallSeconds, at: now)
+        told += core.turn(grid: grid, units: images.span, at: now)
         obeyDefect(core)
         for index in config.units.indices {
             near.publish(actuation(of: index, core), unit: index, at: now)

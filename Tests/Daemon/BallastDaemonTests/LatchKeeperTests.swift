@@ -140,7 +140,7 @@ import Testing
         }
         for keeps in [true, false] {
             let desk = LatchDesk(latches, units: ["A"], keepers: keeps ? [keeper] : [])
-            var teller = EventTeller(log, record, wallMilliseconds: 0)
+            var teller = EventTeller(log, record)
             teller.saw(event(.stopRequested, 5), wallMilliseconds: 0)
             teller.saw(event(.tripped(.smoke), 5), wallMilliseconds: 0)
             teller.saw(event(.resumed, 6), wallMilliseconds: 0)

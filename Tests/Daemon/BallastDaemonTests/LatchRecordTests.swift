@@ -25,6 +25,21 @@ import Testing
         Latches.restore(finding, path: "latches", units: ["A", "B"], isSimulation: isSimulation)
     }
 
+    @Test func `a record's seconds go on with the machine, whatever the wall clock says`() throws {
+        var record = LatchRecord(entries: [])
+        // The wall clock is two hours slow when the clock is begun, and is put right a minute later.
+        record.clock = RecordClock(record, boot: 7, sinceBoot: 100, wallSeconds: 1_000)
+        let again = try #require(LatchRecord(bytes: record.bytes))
+        #expect(again == record)
+        let later = RecordClock(again, boot: 7, sinceBoot: 160, wallSeconds: 8_260)
+        #expect(later.seconds(sinceBoot: 160) == 1_060, "a minute, and not two hours")
+        #expect(RecordClock(again, boot: 8, sinceBoot: 5, wallSeconds: 8_260).seconds(sinceBoot: 5) == 8_260)
+        #expect(RecordClock(again, boot: 0, sinceBoot: 5, wallSeconds: 9).seconds(sinceBoot: 5) == 9)
+        for line in ["clock 7 offset", "clock z offset 1", "clock 7 offset 1 2", "clock 7 offset 9e9"] {
+            #expect(LatchRecord(bytes: Self.sealed("ballast latches 4\n\(line)\n")) == nil, "\(line)")
+        }
+    }
+
     @Test func `a record is taken as it is`() {
         let record = LatchRecord(entries: [Self.clear, Self.tripped])
         #expect(Self.restore(.read(record)) == Latches(record: record, isCommissioned: true, notes: []))
@@ -179,33 +194,37 @@ import Testing
     {
         let again = try #require(LatchRecord(bytes: Self.record.bytes))
         #expect(again == Self.record)
-        let latches = Latches.restore(.read(again), path: "latches", units: ["A"], isSimulation: false)
+        let latches = Latches.restore(
+            .read(again), path: "latches", units: ["A"], isSimulation: false, seconds: { _ in 1_999 })
+        let later = Latches.restore(
+            .read(again), path: "latches", units: ["A"], isSimulation: false, seconds: { _ in 2_000 })
+        #expect(later.notes.map(\.text)[0].contains("which is over: it waits for a person's resume"))
         #expect(
             latches.notes.map(\.text) == [
                 "unit A stays in maintenance by user id 1001 until 1970-01-01T00:33:20.000Z"
                     + " (a fuse,  until 3 by hand)"
             ])
-        #expect(Absences(again, units: ["A", "B"], wallSeconds: 1_000).current == Self.absences)
-        #expect(Absences(again, units: ["A", "B"], wallSeconds: 2_000).current == [Self.absences[1]])
-        #expect(Absences(again, units: ["B"], wallSeconds: 1_000).current == [Self.absences[1]])
+        #expect(Absences(again, units: ["A", "B"], seconds: 1_000).current == Self.absences)
+        #expect(Absences(again, units: ["A", "B"], seconds: 2_000).current == [Self.absences[1]])
+        #expect(Absences(again, units: ["B"], seconds: 1_000).current == [Self.absences[1]])
     }
 
     @Test func `they are kept as the cycle tells of them`() {
-        var absences = Absences(LatchRecord(entries: []), units: ["A", "B"], wallSeconds: 1_000)
+        var absences = Absences(LatchRecord(entries: []), units: ["A", "B"], seconds: 1_000)
         absences.saw(
             Self.event(0, .lockBegun(.maintenance), 999.5, by: .user(1_001)),
-            reason: "a fuse,  until 3 by hand", wallSeconds: 1_000)
-        absences.saw(Self.event(0, .lockBegun(.standby), 60, by: .program), wallSeconds: 1_000)
-        absences.saw(Self.event(1, .lockBegun(.standby), 1_900), wallSeconds: 1_100)
+            reason: "a fuse,  until 3 by hand", seconds: 1_000)
+        absences.saw(Self.event(0, .lockBegun(.standby), 60, by: .program), seconds: 1_000)
+        absences.saw(Self.event(1, .lockBegun(.standby), 1_900), seconds: 1_100)
         #expect(absences.current == Self.absences)
-        absences.saw(Self.event(1, .lockBegun(.standby), 2_000), wallSeconds: 1_100)
+        absences.saw(Self.event(1, .lockBegun(.standby), 2_000), seconds: 1_100)
         #expect(absences.current.map(\.end) == [2_000, 3_100], "renewed, not doubled")
-        absences.saw(Self.event(1, .overrideEnded), wallSeconds: 1_200)
-        absences.saw(Self.event(0, .lockEnded(.standby)), wallSeconds: 1_200)
-        absences.saw(Self.event(0, .lockEnded(.maintenance), by: .user(1_002)), wallSeconds: 1_200)
+        absences.saw(Self.event(1, .overrideEnded), seconds: 1_200)
+        absences.saw(Self.event(0, .lockEnded(.standby)), seconds: 1_200)
+        absences.saw(Self.event(0, .lockEnded(.maintenance), by: .user(1_002)), seconds: 1_200)
         #expect(absences.current.count == 2, "another's end is not theirs")
-        absences.saw(Self.event(0, .lockEnded(.maintenance), by: .user(1_001)), wallSeconds: 1_200)
-        absences.saw(Self.event(1, .lockEnded(.standby)), wallSeconds: 1_200)
+        absences.saw(Self.event(0, .lockEnded(.maintenance), by: .user(1_001)), seconds: 1_200)
+        absences.saw(Self.event(1, .lockEnded(.standby)), seconds: 1_200)
         #expect(absences.current == [])
     }
 
@@ -216,7 +235,7 @@ import Testing
         let bytes = Array((text + "checksum \(LatchRecord.checksum(text))\n").utf8)
         let record = try #require(LatchRecord(bytes: bytes))
         #expect(record.absences.map(\.userID) == [nil, nil] && record.absences.map(\.end) == [3_000, nil])
-        let absences = Absences(record, units: ["A", "B"], wallSeconds: 9_000)
+        let absences = Absences(record, units: ["A", "B"], seconds: 9_000)
         #expect(absences.current.map(\.unit) == ["B"])
     }
 }

@@ -13,7 +13,7 @@ import Testing
 
     static func counts(_ record: LatchRecord = LatchRecord(entries: []), at wall: Int64 = start) -> UnitCounts
     {
-        UnitCounts(record, units: ["A", "B"], wallSeconds: wall)
+        UnitCounts(record, units: ["A", "B"], seconds: wall)
     }
 
     static func event(_ kind: Event.Kind, unit: Int = 0, _ value: Double? = nil, _ limit: Double? = nil)
@@ -37,32 +37,32 @@ import Testing
     ) throws {
         var counts = Self.counts()
         for _ in 0..<2 {
-            counts.saw(Self.event(.openedUnderLoad, unit: 1, row.parted, row.made), wallSeconds: Self.start)
+            counts.saw(Self.event(.openedUnderLoad, unit: 1, row.parted, row.made), seconds: Self.start)
         }
         #expect(counts.openings(of: "B") == (row.isCounted ? 2 : nil), row.why)
         let record = try #require(LatchRecord(bytes: LatchRecord(entries: [], wear: counts.wear).bytes))
         var later = Self.counts(record, at: Self.start + 100_000_000)
-        later.saw(Self.event(.openedUnderLoad, unit: 1, row.parted, row.made), wallSeconds: Self.start)
+        later.saw(Self.event(.openedUnderLoad, unit: 1, row.parted, row.made), seconds: Self.start)
         #expect(later.openings(of: "B") == (row.isCounted ? 3 : nil), row.why)
         #expect(later.openings(of: "A") == nil)
     }
 
     @Test func `a passing is kept for the longest window, and ends with its trip`() {
         var counts = Self.counts()
-        counts.saw(Self.event(.countedAnew(.smoke)), wallSeconds: Self.start)
-        counts.saw(Self.event(.countedAnew(.smoke)), wallSeconds: Self.start + 60)
-        counts.saw(Self.event(.countedAnew(.gas)), wallSeconds: Self.start + 60)
+        counts.saw(Self.event(.countedAnew(.smoke)), seconds: Self.start)
+        counts.saw(Self.event(.countedAnew(.smoke)), seconds: Self.start + 60)
+        counts.saw(Self.event(.countedAnew(.gas)), seconds: Self.start + 60)
         let record = LatchRecord(entries: [], passings: counts.passings)
         #expect(Self.counts(record, at: Self.start + 3_601).passings.count == 2)
         #expect(Self.counts(record, at: Self.start - 86_400).passings.count == 3, "a clock gone back")
-        counts.saw(Self.event(.tripped(.smoke)), wallSeconds: Self.start + 61)
+        counts.saw(Self.event(.tripped(.smoke)), seconds: Self.start + 61)
         #expect(counts.passings.map(\.interlock) == [InterlockID.gas.rawValue])
     }
 
     @Test func `what flickers for ever leaves a record of a bounded size`() {
         var counts = Self.counts()
         for second in 0..<1_000 {
-            counts.saw(Self.event(.countedAnew(.smoke)), wallSeconds: Self.start + Int64(second))
+            counts.saw(Self.event(.countedAnew(.smoke)), seconds: Self.start + Int64(second))
         }
         #expect(counts.passings.count == 5 && counts.passings.last?.at == Self.start + 999)
     }

@@ -13,9 +13,9 @@ struct Absences {
     /// Those whose time ended while no daemon ran: their units are held, as they would have been.
     private let overdue: [LatchRecord.Absence]
 
-    init(_ record: LatchRecord, units: [String], wallSeconds: Int64) {
+    init(_ record: LatchRecord, units: [String], seconds: Int64) {
         self.units = units
-        func isOver(_ absence: LatchRecord.Absence) -> Bool { absence.end.map { wallSeconds >= $0 } ?? false }
+        func isOver(_ absence: LatchRecord.Absence) -> Bool { absence.end.map { seconds >= $0 } ?? false }
         let own = record.absences.filter { units.contains($0.unit) }
         current = own.filter { !isOver($0) }
         overdue = own.filter(isOver)
@@ -24,23 +24,23 @@ struct Absences {
     /// Learns from what the cycle made of a person's wish. What the program itself does needs no record.
     ///
     /// - Parameter reason: in the person's words.
-    mutating func saw(_ event: Event, reason: String = "", wallSeconds: Int64) {
+    mutating func saw(_ event: Event, reason: String = "", seconds: Int64) {
         switch event.kind {
-        case .lockBegun(let kind): begin(LatchRecord.Absence.Kind(kind), event, reason, wallSeconds)
+        case .lockBegun(let kind): begin(LatchRecord.Absence.Kind(kind), event, reason, seconds)
         case .lockEnded(let kind): end(LatchRecord.Absence.Kind(kind), event)
         case _: break
         }
     }
 
     private mutating func begin(
-        _ kind: LatchRecord.Absence.Kind, _ event: Event, _ reason: String, _ wallSeconds: Int64
+        _ kind: LatchRecord.Absence.Kind, _ event: Event, _ reason: String, _ seconds: Int64
     ) {
         guard let unit = event.unit, event.by != .program else { return }
         end(kind, event)
         current.append(
             LatchRecord.Absence(
                 unit: units[unit], kind: kind,
-                end: event.value.map { wallSeconds + Int64($0.rounded(.up)) },
+                end: event.value.map { seconds + Int64($0.rounded(.up)) },
                 userID: event.by?.userID, reason: reason))
     }
 
@@ -52,7 +52,7 @@ struct Absences {
     }
 
     /// Takes the units out again, for what is left of their time. Before the first step.
-    func restore(_ controller: inout Controller, wallSeconds: Int64, at now: MonotonicTime) {
+    func restore(_ controller: inout Controller, seconds: Int64, at now: MonotonicTime) {
         // What it tells was told when the operator asked.
         var told = Decision()
         for absence in overdue {
@@ -62,7 +62,7 @@ struct Absences {
         for absence in current {
             guard let unit = units.firstIndex(of: absence.unit) else { continue }
             // A clock that is wrong at the start makes it no longer than anybody may ask for.
-            let left = absence.end.map { min(Duration.seconds($0 - wallSeconds), Self.longest) }
+            let left = absence.end.map { min(Duration.seconds($0 - seconds), Self.longest) }
             let person = absence.userID.map { Person.user($0) } ?? .unknown
             controller.handle(
                 .lock(unit: unit, UnitLock.Kind(absence.kind), for: left, by: person), at: now, into: &told)
@@ -70,11 +70,15 @@ struct Absences {
     }
 
     /// For people; `nil` where nobody has locked the unit.
-    func status(of unit: String) -> [LockStatus]? {
+    ///
+    /// - Parameter ahead: what the wall clock shows beyond the record's seconds.
+    func status(of unit: String, ahead: Int64) -> [LockStatus]? {
         let own = current.filter { $0.unit == unit }
         guard !own.isEmpty else { return nil }
-        return own.map { absence in
-            LockStatus(
+        return own.map { lock in
+            var absence = lock
+            absence.end = lock.end.map { $0 + ahead }
+            return LockStatus(
                 kind: absence.kind.rawValue, user_id: absence.userID,
                 until: absence.end.map { WallClock.text(milliseconds: $0 * 1_000) }, reason: absence.reason,
                 text: absence.text)

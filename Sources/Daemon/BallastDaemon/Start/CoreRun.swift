@@ -55,6 +55,7 @@ public final class CoreRun {
     private var actuations: [Actuation]
     private var latches: Latches
     private var absences: Absences
+    private let clock: RecordClock
     private var counts: UnitCounts
     private let log: EventLog
     private let run: RunRecord
@@ -74,21 +75,30 @@ public final class CoreRun {
     ) {
         self.config = config
         let units = config.units.map(\.id)
-        let latches = Latches.restore(Self.latches(state), path: "latches", config)
+        let sinceBoot = now.nanoseconds / 1_000_000_000
+        func clock(_ record: LatchRecord) -> RecordClock {
+            // Virtual time starts no machine anew.
+            RecordClock(record, boot: 1, sinceBoot: sinceBoot, wallSeconds: wallSeconds)
+        }
+        let latches = Latches.restore(Self.latches(state), path: "latches", config) {
+            clock($0).seconds(sinceBoot: sinceBoot)
+        }
         let finding: RunRecord.Finding =
             state.run.map { RunRecord(bytes: $0).map { .read($0) } ?? .unreadable("no run record") }
             ?? .missing
         let restart = Restart.judge(
             finding, resumes: config.control.resumesAfterRestart, wallSeconds: wallSeconds)
-        absences = Absences(latches.record, units: units, wallSeconds: wallSeconds)
-        counts = UnitCounts(latches.record, units: units, wallSeconds: wallSeconds)
+        self.clock = clock(latches.record)
+        let seconds = self.clock.seconds(sinceBoot: sinceBoot)
+        absences = Absences(latches.record, units: units, seconds: seconds)
+        counts = UnitCounts(latches.record, units: units, seconds: seconds)
         log = EventLog(
             site: config.siteID, units: units, table: InterlockTable(config.interlocks.rules))
         controller = Self.controller(config, profiles, latches, restart.hold)
         actuations = config.units.map { _ in Actuation.safe }
         if latches.record.isStopped { controller.restoreStop() }
-        absences.restore(&controller, wallSeconds: wallSeconds, at: now)
-        counts.restore(&controller, wallSeconds: wallSeconds)
+        absences.restore(&controller, seconds: seconds, at: now)
+        counts.restore(&controller, seconds: seconds)
         isStopped = latches.record.isStopped
         self.latches = latches
         run = restart.record
@@ -160,16 +170,17 @@ public final class CoreRun {
     ///
     /// - Returns: what people are told of it.
     public func turn(
-        grid: GridImage, units images: Span<UnitImage>, wallSeconds: Int64, at now: MonotonicTime
+        grid: GridImage, units images: Span<UnitImage>, at now: MonotonicTime
     ) -> [CoreEvent] {
         controller.step(grid: grid, units: images, at: now, into: &decision)
         actuations = Self.actuations(controller, &decision, count: config.units.count)
         var events: [Event] = []
         decision.events.forEach { events.append($0) }
         decision.events.removeAll()
+        let seconds = clock.seconds(sinceBoot: now.nanoseconds / 1_000_000_000)
         for event in events {
-            absences.saw(event, wallSeconds: wallSeconds)
-            counts.saw(event, wallSeconds: wallSeconds)
+            absences.saw(event, seconds: seconds)
+            counts.saw(event, seconds: seconds)
             if event.kind == .stopRequested && !isEnding { isStopped = true }
             if event.kind == .resumed { isStopped = false }
         }
@@ -192,7 +203,7 @@ public final class CoreRun {
         let record = latches.updated(
             LatchRecord(
                 entries: entries, isStopped: isStopped, absences: absences.current, passings: counts.passings,
-                wear: counts.wear))
+                wear: counts.wear, clock: clock))
         guard record != latches.record || state.latches == nil else { return }
         latches.record = record
         state.latches = record.bytes

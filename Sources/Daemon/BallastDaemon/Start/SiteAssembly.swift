@@ -76,12 +76,11 @@ struct SiteAssembly {
                 entry.set, firstOut: entry.first, hold: entry.held, resetBy: entry.resetter, unit: index)
         }
         if latches.isStopped { controller.restoreStop() }
-        let wallSeconds = WallClock.nowMilliseconds() / 1_000
+        let seconds = RecordClock(latches).seconds()
         let units = config.units.map(\.id)
-        Absences(latches, units: units, wallSeconds: wallSeconds)
-            .restore(&controller, wallSeconds: wallSeconds, at: MonotonicTime.now())
-        UnitCounts(latches, units: units, wallSeconds: wallSeconds)
-            .restore(&controller, wallSeconds: wallSeconds)
+        Absences(latches, units: units, seconds: seconds)
+            .restore(&controller, seconds: seconds, at: MonotonicTime.now())
+        UnitCounts(latches, units: units, seconds: seconds).restore(&controller, seconds: seconds)
         self.config = config
         self.exchange = exchange
         unitSettings = settings

@@ -24,13 +24,20 @@ struct Latches: Equatable {
     /// Unknown is never healthy: a unit about whose past nothing is known counts as tripped; only a
     /// simulation starts without a record. What stands of a unit that the configuration does not name is
     /// kept.
-    static func restore(_ finding: LatchRecord.Finding, path: String, _ config: SiteConfig) -> Latches {
+    ///
+    /// - Parameter seconds: now, in the record's seconds.
+    static func restore(
+        _ finding: LatchRecord.Finding, path: String, _ config: SiteConfig,
+        seconds: (LatchRecord) -> Int64 = { RecordClock($0).seconds() }
+    ) -> Latches {
         restore(
-            finding, path: path, units: config.units.map(\.id), isSimulation: config.mode == .simulation)
+            finding, path: path, units: config.units.map(\.id), isSimulation: config.mode == .simulation,
+            seconds: seconds)
     }
 
     static func restore(
-        _ finding: LatchRecord.Finding, path: String, units: [String], isSimulation: Bool
+        _ finding: LatchRecord.Finding, path: String, units: [String], isSimulation: Bool,
+        seconds: (LatchRecord) -> Int64 = { RecordClock($0).seconds() }
     ) -> Latches {
         switch finding {
         case .missing where isSimulation:
@@ -44,11 +51,13 @@ struct Latches: Equatable {
                 let reason = "\(path): unit \(entry.unit) has a trip or hold that this version does not know"
                 return allTripped(units, reason, isCommissioned: true)
             }
-            return restore(record, units: units, isSimulation: isSimulation)
+            return restore(record, units: units, isSimulation: isSimulation, seconds: seconds(record))
         }
     }
 
-    private static func restore(_ record: LatchRecord, units: [String], isSimulation: Bool) -> Latches {
+    private static func restore(
+        _ record: LatchRecord, units: [String], isSimulation: Bool, seconds: Int64
+    ) -> Latches {
         var latches = Latches(record: record, isCommissioned: true, notes: [])
         for unit in units where !isSimulation && !record.entries.contains(where: { $0.unit == unit }) {
             latches.record.entries.append(.unknown(unit))
@@ -61,7 +70,12 @@ struct Latches: Equatable {
                     "an operator has stopped the site: it stays out of service until 'ballastctl resume'"))
         }
         for absence in record.absences where units.contains(absence.unit) {
-            latches.note("unit \(absence.unit) stays in \(absence.text)", unit: absence.unit)
+            let isOver = absence.end.map { seconds >= $0 } ?? false
+            let text =
+                isOver
+                ? "was in \(absence.text), which is over: it waits for a person's resume"
+                : "stays in \(absence.text)"
+            latches.note("unit \(absence.unit) \(text)", unit: absence.unit)
         }
         for entry in record.entries where entry.trips == 0 && entry.hold != 0 && units.contains(entry.unit) {
             latches.note(

@@ -72,8 +72,7 @@ struct Supervisor: ~Copyable {
         told = EventTeller(
             EventLog(
                 site: site.config.siteID, units: site.config.units.map(\.id),
-                table: site.siteSettings.interlocks), latches.record,
-            wallMilliseconds: WallClock.nowMilliseconds())
+                table: site.siteSettings.interlocks), latches.record)
         self.latches = latches
         stall = StallWatch(grace: site.siteSettings.outputGrace)
         snapshots = site.cycleLink.snapshots.reader()
@@ -320,7 +319,7 @@ struct Supervisor: ~Copyable {
         let still = onlookers.namesStanding
         status.threads_still = still.isEmpty ? nil : still
         for index in status.units.indices {
-            status.units[index].locks = told.absences.status(of: status.units[index].id)
+            status.units[index].locks = told.locks(of: status.units[index].id)
             status.units[index].worn_openings = told.counts.openings(of: status.units[index].id)
             status.units[index].reversion = reversion.text(index, of: site)
             status.units[index].output_watchdog = reversion.watchdogText(index, of: site)

@@ -21,15 +21,17 @@ struct EventTeller {
     private(set) var trips: TripLog
     private(set) var absences: Absences
     private(set) var counts: UnitCounts
+    private let clock: RecordClock
     /// By an operator; our own end is no operator's stop.
     private(set) var isStopped: Bool
     var isEnding = false
 
-    init(_ log: EventLog, _ record: LatchRecord, wallMilliseconds: Int64) {
+    init(_ log: EventLog, _ record: LatchRecord) {
+        clock = RecordClock(record)
         self.log = log
         trips = TripLog(units: log.units, table: log.table, former: record.details)
-        absences = Absences(record, units: log.units, wallSeconds: wallMilliseconds / 1_000)
-        counts = UnitCounts(record, units: log.units, wallSeconds: wallMilliseconds / 1_000)
+        absences = Absences(record, units: log.units, seconds: clock.seconds())
+        counts = UnitCounts(record, units: log.units, seconds: clock.seconds())
         isStopped = record.isStopped
     }
 
@@ -37,7 +39,7 @@ struct EventTeller {
     var record: LatchRecord {
         LatchRecord(
             entries: [], isStopped: isStopped, absences: absences.current, details: trips.records,
-            passings: counts.passings, wear: counts.wear)
+            passings: counts.passings, wear: counts.wear, clock: clock)
     }
 
     /// Notes an event of the cycle.
@@ -46,11 +48,16 @@ struct EventTeller {
     mutating func saw(_ event: Event, reason: String = "", wallMilliseconds: Int64) {
         let at = WallClock.text(milliseconds: wallMilliseconds)
         trips.saw(event, at: at)
-        absences.saw(event, reason: reason, wallSeconds: wallMilliseconds / 1_000)
-        counts.saw(event, wallSeconds: wallMilliseconds / 1_000)
+        absences.saw(event, reason: reason, seconds: clock.seconds())
+        counts.saw(event, seconds: clock.seconds())
         if event.kind == .stopRequested && !isEnding { isStopped = true }
         if event.kind == .resumed { isStopped = false }
         untold.append(Untold(event: event, wallMilliseconds: wallMilliseconds))
+    }
+
+    /// Who keeps a unit out, for people and with the wall time that they see; `nil` where nobody does.
+    func locks(of unit: String) -> [LockStatus]? {
+        absences.status(of: unit, ahead: WallClock.nowMilliseconds() / 1_000 - clock.seconds())
     }
 
     var isWaiting: Bool { !untold.isEmpty }

@@ -4,8 +4,8 @@ import Plant
 import Quantities
 import Recorder
 
-/// What is counted of each unit over restarts: limits that were passed anew, for as long as a window may be,
-/// and openings beyond what the contacts are made for, for good.
+/// What is counted of each unit over restarts: limits that were passed anew and short gaps that were bridged,
+/// for as long as a window may be, and openings beyond what the contacts are made for, for good.
 struct UnitCounts {
     private let units: [String]
     private(set) var passings: [LatchRecord.Passing]
@@ -14,19 +14,20 @@ struct UnitCounts {
     /// Of one row of one unit; it is latched long before.
     private static let most = 5
 
-    init(_ record: LatchRecord, units: [String], wallSeconds: Int64) {
+    init(_ record: LatchRecord, units: [String], seconds: Int64) {
         self.units = units
         // A clock that is wrong at the start forgets nothing that it puts into the future.
         passings = record.passings.filter {
-            units.contains($0.unit) && wallSeconds - $0.at <= Self.window
+            units.contains($0.unit) && seconds - $0.at <= Self.window
         }
         wear = record.wear.filter { units.contains($0.unit) }
     }
 
-    mutating func saw(_ event: Event, wallSeconds: Int64) {
+    mutating func saw(_ event: Event, seconds: Int64) {
         guard let unit = event.unit else { return }
         switch event.kind {
-        case .countedAnew(let id): pass(id, units[unit], wallSeconds)
+        case .countedAnew(let id): pass(id.rawValue, units[unit], seconds)
+        case .shortGap: pass(LatchRecord.Passing.shortGap, units[unit], seconds)
         // What comes after its reset is counted anew.
         case .tripped(let id):
             passings.removeAll { $0.unit == units[unit] && $0.interlock == id.rawValue }
@@ -35,15 +36,15 @@ struct UnitCounts {
         }
     }
 
-    private mutating func pass(_ id: InterlockID, _ unit: String, _ wallSeconds: Int64) {
-        passings.removeAll { wallSeconds - $0.at > Self.window }
+    private mutating func pass(_ id: UInt8, _ unit: String, _ seconds: Int64) {
+        passings.removeAll { seconds - $0.at > Self.window }
         let isSame = { (passing: LatchRecord.Passing) in
-            passing.unit == unit && passing.interlock == id.rawValue
+            passing.unit == unit && passing.interlock == id
         }
         if passings.count(where: isSame) >= Self.most, let oldest = passings.firstIndex(where: isSame) {
             passings.remove(at: oldest)
         }
-        passings.append(LatchRecord.Passing(unit: unit, interlock: id.rawValue, at: wallSeconds))
+        passings.append(LatchRecord.Passing(unit: unit, interlock: id, at: seconds))
     }
 
     /// A current that nobody knew counts as one too many.
@@ -57,12 +58,15 @@ struct UnitCounts {
     }
 
     /// Gives the controller what a former run has counted. Before the first step.
-    func restore(_ controller: inout Controller, wallSeconds: Int64) {
+    func restore(_ controller: inout Controller, seconds: Int64) {
         for passing in passings {
-            guard let unit = units.firstIndex(of: passing.unit),
-                let id = InterlockID(rawValue: passing.interlock)
-            else { continue }
-            let age = Duration.seconds(max(0, wallSeconds - passing.at))
+            guard let unit = units.firstIndex(of: passing.unit) else { continue }
+            if passing.interlock == LatchRecord.Passing.shortGap {
+                controller.restoreGap(unit: unit)
+                continue
+            }
+            guard let id = InterlockID(rawValue: passing.interlock) else { continue }
+            let age = Duration.seconds(max(0, seconds - passing.at))
             controller.restore(counted: id, age: age, unit: unit)
         }
     }
