@@ -75,27 +75,42 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             at: now, within: units[index].settings.budget.inverter)
     }
 
-    /// A unit that is not steered: what it gives, and where that may go.
+    /// More than any inverter loses.
+    private static let lossyShare = 1.1
+    /// Of the rating: less is the sensors' own.
+    private static let contradictedShare = 0.1
+
+    /// A unit that is not steered: what it gives, and where that may go. Whatever is said or reckoned of its
+    /// inverter, what its battery says that flows counts.
     private mutating func add(
         _ index: Int, _ images: Span<UnitImage>, _ units: inout InlineArray<64, UnitController>,
         _ isMetered: Bool, _ now: MonotonicTime, _ rest: inout SiteLimits.Rest
     ) {
         let unit = units[index].settings
         var (low, high) = (Watts.zero, Watts.zero)
+        var isMetered = isMetered
         if let power = power(of: index, images, &units, now) {
             (low, high) = (min(.zero, power), max(.zero, power))
         } else if let proven = unit.provenReversion {
-            guard let silence = units[index].sight.inverterSilentFor else {
+            if let silence = units[index].sight.inverterSilentFor {
+                if silence < proven {
+                    (low, high) = (min(.zero, commands[index]), max(.zero, commands[index]))
+                }
+            } else if now - (startedAt ?? now) < proven {
                 // Never heard: what a former run has asked of it nobody knows, but that was before the start.
-                guard now - (startedAt ?? now) < proven else { return }
-                return add(-unit.rating, unit.rating, isMetered: false, &rest)
+                (low, high, isMetered) = (-unit.rating, unit.rating, false)
             }
-            guard silence < proven else { return }
-            (low, high) = (min(.zero, commands[index]), max(.zero, commands[index]))
         } else if isMetered {
             (low, high) = (min(.zero, commands[index]), max(.zero, commands[index]))
         } else {
             (low, high) = (-unit.rating, unit.rating)
+        }
+        if let drawn = units[index].sight.drawn(images[index], at: now) {
+            // What is lost on the way in comes from the grid besides.
+            let power = drawn < .zero ? drawn * Self.lossyShare : drawn
+            let room = unit.rating * Self.contradictedShare
+            if power > high + room { high = power }
+            if power < low - room { low = power }
         }
         add(low, high, isMetered: isMetered, &rest)
     }

@@ -65,9 +65,10 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     /// Takes what this cycle sees.
     ///
     /// - Parameter areInputsFresh: whether every digital input of the unit is.
+    /// - Parameter asked: of the inverter, last.
     mutating func look(
         _ image: UnitImage, at now: MonotonicTime, within budget: FreshnessBudget, areInputsFresh: Bool,
-        after elapsed: Duration
+        asked: Watts, after elapsed: Duration
     ) {
         hasSeenInputs = hasSeenInputs || areInputsFresh
         let inputs = image.inputs
@@ -83,7 +84,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         finding = load.look(
             LoadWatch.Sight(
                 current: seen.current, packVoltage: seen.packVoltage,
-                dcVoltage: output.isPermitted || output.isOpening ? seen.dcVoltage : nil, power: power),
+                dcVoltage: output.isPermitted || output.isOpening ? seen.dcVoltage : nil, power: power,
+                asked: asked),
             after: elapsed)
     }
 
@@ -91,6 +93,9 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     var feedback: SignalReading {
         isDriven ? .value(sequence.showsFault(seen) ? 1 : 0) : .notWired
     }
+
+    /// What contacts part that open now, as far as it is known: a current that nothing confirms is none.
+    var partedCurrent: Amperes? { finding == .flows ? seen.current?.magnitude : nil }
 
     /// How well closed contacts carry.
     var dcVoltageError: SignalReading {
@@ -113,6 +118,7 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         isResetWanted = false
         rest(at: now)
         output = sequence.step(seen, at: now)
+        if !output.isPermitted, !output.isOpening { load.forget() }
     }
 
     /// Until somebody knows what the contacts do, coils and battery hear nothing: a former run may have left

@@ -102,9 +102,11 @@ extension Controller {
     ) {
         guard isUnit(index) else { return }
         let isTripped = !units[index].bank.latched.isEmpty
-        guard let kind = overrides[index].handle(power, for: time, isTripped: isTripped, at: now) else {
-            return
-        }
+        let isKeptOut = isStopWanted || units[index].isKeptOut
+        guard
+            let kind = overrides[index].handle(
+                power, for: time, isTripped: isTripped, isKeptOut: isKeptOut, at: now)
+        else { return }
         tell(kind, time == nil ? nil : power.value, unit: index, at: now, in: &decision)
     }
 
@@ -134,6 +136,7 @@ extension Controller {
         let isInRange = time.map { $0 > .zero && $0 <= BasePoint.longestLease } ?? (kind == .hold)
         let lock = UnitLock(kind: kind, person: person, end: time.map { now + $0 })
         let isGranted = isInRange && units[index].locks.set(lock)
+        if isGranted { revokeOverride(of: index, now, &decision) }
         tell(
             isGranted ? .lockBegun(kind) : .lockRefused(kind), time?.seconds, unit: index, by: person,
             at: now,

@@ -86,6 +86,10 @@ public struct Controller: Sendable, BitwiseCopyable {
             counted: id, age: age, settings.interlocks.rows.span.extracting(first: settings.interlocks.count))
     }
 
+    /// Takes over that a former run has bridged a short gap of the unit within the last hour. To be called
+    /// before the first step.
+    public mutating func restoreGap(unit: Int) { units[unit].restoreGap() }
+
     /// Takes over that the site was stopped before the restart. To be called before the first step.
     public mutating func restoreStop() { isStopWanted = true }
 
@@ -303,8 +307,9 @@ public struct Controller: Sendable, BitwiseCopyable {
         }
     }
 
-    /// What was wanted of a unit before its trip is no longer wanted after it.
-    private mutating func revokeOverride(of unit: Int, _ now: MonotonicTime, _ decision: inout Decision) {
+    /// What was wanted of a unit before its trip, or before somebody took it out of service, is no longer
+    /// wanted after it.
+    mutating func revokeOverride(of unit: Int, _ now: MonotonicTime, _ decision: inout Decision) {
         if overrides[unit].revoke(at: now) { tell(.overrideEnded, unit, now, &decision) }
     }
 

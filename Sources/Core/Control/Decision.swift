@@ -121,6 +121,8 @@ public struct Event: Sendable, BitwiseCopyable {
         case overrideRefused
         /// The unit is tripped: what is asked for now must not act after a reset.
         case overrideOfTripped
+        /// The same while somebody keeps the unit out of service.
+        case overrideOfKeptOut
         case stopRequested
         case resumed
         /// The unit starts only when somebody resumes it.

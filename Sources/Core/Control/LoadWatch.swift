@@ -8,7 +8,8 @@ import Quantities
 /// One side alone is no evidence of no load: a sensor that stands at zero, a battery whose every byte is
 /// 0xFF,
 /// an inverter that shows zeros. So a current counts only with a pack voltage that the DC side confirms, only
-/// where the inverter's power agrees, and only from a sensor that has followed the power while there was any.
+/// where the inverter's power agrees, and only from a sensor that has followed the power while there was
+/// any. And an inverter that shows no power where it was asked for power shows none of its own.
 struct LoadWatch: Sendable, BitwiseCopyable {
     enum Finding: Sendable, BitwiseCopyable, Equatable {
         /// Both sides say so.
@@ -24,6 +25,8 @@ struct LoadWatch: Sendable, BitwiseCopyable {
         var packVoltage: Volts?
         var dcVoltage: Volts?
         var power: Watts?
+        /// What was asked of the inverter last.
+        var asked = Watts.zero
     }
 
     /// Power above this share of the rating must show in the current.
@@ -33,6 +36,8 @@ struct LoadWatch: Sendable, BitwiseCopyable {
     /// DC side and pack, where contacts join them.
     private static let voltageShare = 0.15
 
+    /// Power was asked of the inverter, and it has not shown any since: zero there is no evidence.
+    private(set) var isPowerDoubted = false
     /// How long current and power have contradicted each other; only a load that both see ends it.
     private(set) var contradictedFor = Duration.zero
     private let rating: Watts
@@ -52,13 +57,26 @@ struct LoadWatch: Sendable, BitwiseCopyable {
 
     mutating func look(_ seen: Sight, after elapsed: Duration) -> Finding {
         compare(seen, after: elapsed)
+        doubt(seen)
         if let power = seen.power, power.magnitude > zeroPower { return .flows }
         guard let current = seen.current, let pack = seen.packVoltage, pack > .zero else { return .unknown }
+        // Whatever the DC side shows: a current that somebody sees is not parted as none.
+        if current.magnitude > zeroCurrent + idle / pack { return .flows }
         if let dcVoltage = seen.dcVoltage, (dcVoltage - pack).magnitude > pack * Self.voltageShare {
             return .unknown
         }
-        if current.magnitude > zeroCurrent + idle / pack { return .flows }
-        return seen.power != nil && contradictedFor < patience ? .none : .unknown
+        return seen.power != nil && contradictedFor < patience && !isPowerDoubted ? .none : .unknown
+    }
+
+    /// The contacts are seen open: what was doubted of a load is over.
+    mutating func forget() { (isPowerDoubted, contradictedFor) = (false, .zero) }
+
+    private mutating func doubt(_ seen: Sight) {
+        if let power = seen.power, power.magnitude > zeroPower {
+            isPowerDoubted = false
+        } else if seen.asked.magnitude > zeroPower * 2 {
+            isPowerDoubted = true
+        }
     }
 
     private mutating func compare(_ seen: Sight, after elapsed: Duration) {

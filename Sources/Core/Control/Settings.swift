@@ -32,8 +32,8 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
     /// How long after the last write the inverter is at zero power by itself; `nil` = nothing is proven, and
     /// it may keep its power for ever.
     public private(set) var provenReversion: Duration?
-    /// The same as the inverter was set, where nothing is proven: so long it is left alone when it does not end
-    /// its power, and nobody concludes from it that nothing flows.
+    /// The same as the inverter was set, where nothing is proven: so long it is left alone when it does not
+    /// end its power, and nobody concludes from it that nothing flows.
     public var assumedReversion = Duration.zero
     /// From a decision to its arrival at the inverter, at most.
     public var writeBound = Duration.zero
@@ -50,6 +50,10 @@ public struct UnitSettings: Sendable, BitwiseCopyable {
         provenReversion = reversion
         budget.inverterLoss = FreshnessBudget.inverterLoss(budget: budget.inverter, reversion: reversion)
     }
+
+    /// Up to this magnitude the battery's own current is no evidence against an inverter that shows zero: its
+    /// sensor's zero lies between, and whatever else is fed from the DC side.
+    public var zeroDrawn: Watts { rating * 0.1 + losses.idle }
 
     /// Up to this magnitude power counts as none.
     public var zeroPower: Watts { rating * Self.zeroShare + losses.idle }

@@ -8,7 +8,7 @@ import Quantities
 /// site's.
 struct UnitController: Sendable, BitwiseCopyable {
     let settings: UnitSettings
-    private(set) var bank = InterlockBank()
+    var bank = InterlockBank()
     private(set) var mode: UnitMode
     private(set) var sight: UnitSight
     private(set) var reported: InterlockSet = .none
@@ -21,14 +21,14 @@ struct UnitController: Sendable, BitwiseCopyable {
     /// How much power the ramp has come to since the unit runs: the others give their part back as slowly.
     private(set) var entered: Watts = .zero
     private var limits = UnitLimits()
-    private var wrongPower = WrongPower()
+    var wrongPower = WrongPower()
     /// What the inverter says that it is built for; `nil` before it has said anything.
     private(set) var nameplate: Watts?
     private(set) var contactors: ContactorControl
     private var gap: ShortGap
     private var opinion: SecondOpinion
     /// What the inverter said of itself while the unit ran.
-    private var lastState: InverterState?
+    private var lastShown: ShortGap.Inverter?
     private(set) var reportedFault: ContactorSequence.Fault?
 
     init(settings: UnitSettings, enterService: Duration, shortGap: Duration, heat: ThermalWatch.Heat) {
@@ -95,6 +95,8 @@ struct UnitController: Sendable, BitwiseCopyable {
     mutating func restore(counted id: InterlockID, age: Duration, _ rows: Span<InterlockRow>) {
         bank.restore(counted: id, age: age, rows)
     }
+
+    mutating func restoreGap() { gap.restore() }
 
     /// Nothing seen so far counts: standby until `end`, and the time to enter service after it. Whoever has
     /// locked the unit keeps it.
@@ -185,7 +187,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// The unit alone shall not run.
-    private var isKeptOut: Bool { !hold.isEmpty || locks.isStandby || locks.isHeld }
+    var isKeptOut: Bool { !hold.isEmpty || locks.isStandby || locks.isHeld || locks.isMaintained }
 
     /// The contactors follow the mode; a fault of theirs trips, and closed ones let the unit run, in the same
     /// cycle.
@@ -197,11 +199,9 @@ struct UnitController: Sendable, BitwiseCopyable {
             patience: patience,
             at: input.now)
         if contactors.output.opensUnderLoad {
-            let current = signals.image.battery.packCurrent.fresh(
-                at: input.now, within: settings.budget.battery)
             events.append(
                 Event(
-                    unit: input.index, kind: .openedUnderLoad, value: current?.magnitude.value,
+                    unit: input.index, kind: .openedUnderLoad, value: contactors.partedCurrent?.value,
                     limit: settings.contactors.breakingCurrent?.value, cycle: input.cycle, at: input.now))
         }
         if let fault = contactors.sequence.fault, fault != reportedFault {
@@ -257,12 +257,12 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     /// A short gap of a device that is otherwise well costs no time to enter service.
     private mutating func bridge(_ event: UnitMode.Event, _ signals: UnitSignals, _ input: Input) {
-        let state = signals.image.inverter.state.fresh(at: input.now, within: settings.budget.inverter)
-        if case .unseen = event {} else { gap.look(isSeen: true, inverter: state, at: input.now) }
+        let shown = signals.image.inverter.shown(at: input.now, within: settings.budget.inverter)
+        if case .unseen = event {} else { gap.look(isSeen: true, inverter: shown, at: input.now) }
         switch event {
         case .trip, .maintain: return gap.spoil()
-        case .unseen where mode.isRunning: gap.begin(lastState, at: input.now)
-        case .unseen: gap.look(isSeen: false, inverter: state, at: input.now)
+        case .unseen where mode.isRunning: gap.begin(lastShown, at: input.now)
+        case .unseen: gap.look(isSeen: false, inverter: shown, at: input.now)
         case .ready where gap.ended != nil: mode.waive(at: input.now)
         case .stop, .stopped, .ready, .connected: break
         }
@@ -281,7 +281,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     /// Tells of a gap that is over.
     private mutating func endGap(_ signals: UnitSignals, _ input: Input, _ events: inout EventList) {
         guard mode.isRunning else { return }
-        lastState = signals.image.inverter.state.fresh(at: input.now, within: settings.budget.inverter)
+        lastShown = signals.image.inverter.shown(at: input.now, within: settings.budget.inverter)
         guard let lasted = gap.close(at: input.now)?.seconds else { return }
         let (cycle, now) = (input.cycle, input.now)
         events.append(Event(unit: input.index, kind: .shortGap, value: lasted, cycle: cycle, at: now))
@@ -301,25 +301,6 @@ struct UnitController: Sendable, BitwiseCopyable {
         return isAtZero(signals)
     }
 
-    /// Power of a unit that is to have none, and power the wrong way, at any size.
-    private mutating func judgePower(
-        _ signals: UnitSignals, _ input: Input, _ events: inout EventList
-    ) {
-        let power = signals.image.inverter.activePower.look(at: input.now, within: settings.budget.inverter)
-        if case .value(let delivered, let age) = power,
-            let (lowest, highest) = sight.actuation.asked(at: input.now)
-        {
-            let sight = WrongPower.Sight(
-                lowest: lowest, highest: highest, asked: sight.actuation.last, delivered: delivered, age: age,
-                zero: settings.zeroPower)
-            if wrongPower.look(sight, after: input.elapsed), bank.latch(.notFollowing) {
-                events.append(told(.tripped(.notFollowing), signals, input))
-            }
-        }
-        // Nobody resets it while power flows, or while nobody sees that none does.
-        if bank.latched.contains(.notFollowing) && !isAtZero(signals) { bank.holdBack(.notFollowing) }
-    }
-
     /// What the battery says beside what others make of it.
     private mutating func compare(_ signals: UnitSignals, _ input: Input, _ events: inout EventList) {
         let sight = SecondOpinion.Sight(signals.image, at: input.now, within: settings.budget)
@@ -332,7 +313,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// With what was asked of the inverter and what it gives.
-    private func told(_ kind: Event.Kind, _ signals: UnitSignals, _ input: Input) -> Event {
+    func told(_ kind: Event.Kind, _ signals: UnitSignals, _ input: Input) -> Event {
         var event = Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now)
         event.asked = sight.actuation.last
         event.delivered = delivered(signals)
@@ -367,15 +348,6 @@ struct UnitController: Sendable, BitwiseCopyable {
             hold.insert(.afterOverride)
             add(.held(.afterOverride), input, &events)
         }
-    }
-
-    /// Less than 2 % of the rating, measured.
-    private func isAtZero(_ signals: UnitSignals) -> Bool {
-        delivered(signals).map { $0.magnitude <= settings.zeroPower } == true
-    }
-
-    private func delivered(_ signals: UnitSignals) -> Watts? {
-        signals.image.inverter.activePower.fresh(at: signals.now, within: settings.budget.inverter)
     }
 
     /// A stop that ended by its bound and not by zero power is told.

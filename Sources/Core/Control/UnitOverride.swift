@@ -4,7 +4,8 @@ import Quantities
 
 /// A power that an operator wants of one unit alone, for a time, in place of its part of the site's. The
 /// other units make up for it, so that the site gives what is asked of it as far as they can. Never past an
-/// interlock: it is only asked for, as everything else is, and of a tripped unit nobody can ask it.
+/// interlock: it is only asked for, as everything else is, and nobody can ask it of a unit that is tripped
+/// or that somebody keeps out of service: it would act when that ends.
 struct UnitOverride: Sendable, BitwiseCopyable {
     private var lease = Lease()
     private var wanted = Watts.zero
@@ -13,14 +14,16 @@ struct UnitOverride: Sendable, BitwiseCopyable {
     init(ramp rate: WattsPerSecond) { ramp = RampLimiter(rate: rate) }
 
     /// - Parameter time: of at most `BasePoint.longestLease`; `nil` ends the override.
+    /// - Parameter isKeptOut: by somebody's stop, standby, maintenance or hold.
     /// - Returns: what came of it; `nil` where there was nothing to end.
     mutating func handle(
-        _ power: Watts, for time: Duration?, isTripped: Bool, at now: MonotonicTime
+        _ power: Watts, for time: Duration?, isTripped: Bool, isKeptOut: Bool, at now: MonotonicTime
     ) -> Event.Kind? {
         guard let time else { return revoke(at: now) ? .overrideEnded : nil }
         guard time > .zero, time <= BasePoint.longestLease else { return .overrideRefused }
         // What is asked for now would act after the reset and the resume of somebody else.
         guard !isTripped else { return .overrideOfTripped }
+        guard !isKeptOut else { return .overrideOfKeptOut }
         wanted = power
         _ = lease.handle(.granted(for: time), at: now)
         return .overrideBegun

@@ -75,12 +75,14 @@ struct UnitSight: Sendable, BitwiseCopyable {
             image.inputs, settings.inputs, at: now, within: budget.inputs)
         inputsSilentFor = areInputsFresh ? .zero : inputsSilentFor.map { $0 + elapsed }
         contactors.look(
-            image, at: now, within: budget, areInputsFresh: areInputsFresh, after: elapsed)
+            image, at: now, within: budget, areInputsFresh: areInputsFresh,
+            asked: actuation.last, after: elapsed)
         var signals = UnitSignals(
             image: image, now: now, budget: budget,
             batterySilence: silence(batterySilentFor, isBatteryFresh, budget.battery),
             inverterSilence: silence(inverterSilentFor, isInverterFresh, budget.inverterGrace),
-            inputsSilence: silence(inputsSilentFor, areInputsFresh, budget.inputs), wired: settings.inputs,
+            inputsSilence: silence(inputsSilentFor, areInputsFresh, budget.inputsGrace),
+            wired: settings.inputs,
             currentFloor: settings.currentFloor, rating: settings.rating,
             history: history(image, contactors, at: now))
         signals.hasBatteryAlarms = settings.hasBatteryAlarms
@@ -107,6 +109,16 @@ struct UnitSight: Sendable, BitwiseCopyable {
             search.look(image.inverter.state, .state)
             missingInverter = search.result
         }
+    }
+
+    /// What the battery says that flows, at its terminals; positive = discharge. `nil` = nobody knows, or
+    /// it is more than the inverter could ever give.
+    func drawn(_ image: UnitImage, at now: MonotonicTime) -> Watts? {
+        guard let current = image.battery.packCurrent.fresh(at: now, within: settings.budget.battery),
+            let voltage = image.battery.packVoltage.fresh(at: now, within: settings.budget.battery)
+        else { return nil }
+        let power = voltage * current
+        return power.magnitude <= settings.rating * 2 ? power : nil
     }
 
     /// The signals that need a memory.

@@ -20,7 +20,7 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         case closed
         /// Still closed, waiting for the current to end. With a fault it ends in `faulted`.
         case opening(since: MonotonicTime, Fault?)
-        /// Opened; the voltage of the DC side must fall.
+        /// Opened; the voltage of the DC side must fall, from when it is seen.
         case checking(since: MonotonicTime)
         /// The voltage was not seen to fall: a contact is taken for welded.
         case welded
@@ -122,6 +122,8 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
     /// One cycle: what is seen becomes an event, the event a state, the state the commands.
     public mutating func step(_ seen: ContactorReading, at now: MonotonicTime) -> Output {
         learnDeadline(seen, at: now)
+        // Where nobody sees the DC side, nobody can say that it keeps its voltage.
+        if case .checking = state, seen.dcVoltage == nil { state = .checking(since: now) }
         var output = handle(event(seen, at: now), at: now)
         learnDeadline(seen, at: now)
         switch state {

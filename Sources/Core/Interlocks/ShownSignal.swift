@@ -38,7 +38,10 @@ extension UnitSignals {
             guard case .value(let value) = read(signal) else { return Shown() }
             return Shown(
                 value: budget.inverterSeconds(at: value), limit: limit.map { budget.inverterSeconds(at: $0) })
-        case .inputsSilence: return number(signal, limit, budget.inputs.seconds)
+        case .inputsSilence:
+            guard case .value(let value) = read(signal) else { return Shown() }
+            return Shown(
+                value: budget.inputsSeconds(at: value), limit: limit.map { budget.inputsSeconds(at: $0) })
         case .chargeLoad, .dischargeLoad, .actuationError: return number(signal, limit, rating.kilowatts)
         case .chargeVoltageRatio: return number(signal, limit, volts(image.battery.chargeVoltageLimit))
         case .dischargeVoltageRatio: return number(signal, limit, volts(image.battery.dischargeVoltageLimit))

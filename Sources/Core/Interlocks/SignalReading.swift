@@ -41,6 +41,15 @@ public struct FreshnessBudget: Sendable, BitwiseCopyable {
     /// From the budget to the loss.
     public var inverterGrace: Duration { inverterLoss - inverter }
 
+    /// From the budget of the digital inputs to their loss: twice the budget, and a second at least. Power is
+    /// closed at the budget all the same; an answer that is lost latches nothing.
+    public var inputsGrace: Duration { max(inputs, .seconds(1) - inputs) }
+
+    /// The age at which the silence of the digital inputs has this ratio: their budget at 1, their loss at 2.
+    func inputsSeconds(at ratio: Double) -> Double {
+        ratio < 1 ? ratio * inputs.seconds : inputs.seconds + (ratio - 1) * inputsGrace.seconds
+    }
+
     /// The age at which the silence of an inverter has this ratio: its budget at 1, its loss at 2.
     func inverterSeconds(at ratio: Double) -> Double {
         ratio < 1

@@ -90,8 +90,8 @@ import Testing
         // The coils: the line's next turn, a transaction under way and the write; then the contacts.
         ("emergency_stop",     50 + 0 + 20 + 520 + 1_000 + 220 + 100,   "poll, and the contacts at the end"),
         ("contactor_feedback", 50 + 500 + 20 + 520 + 1_000 + 220 + 100, "and the sequence's own debounce"),
-        ("lost_io",            340 + 0 + 20 + 520 + 1_000 + 220 + 100,  "twice its budget"),
-        ("not_following",      8_000,                                   "the inverter does not obey: half the process safety time"),
+        ("lost_io",            1_000 + 0 + 20 + 520 + 1_000 + 220 + 100, "a second, which is more than twice its budget"),
+        ("not_following",      100 + 2_000 + 2_000 + 20 + 14_000 + 220 + 100, "the inverter does not obey: told zero, its reversion, contacts"),
         ("smoke",              nil,                                     "not wired: no time"),
     ]
 
@@ -107,7 +107,7 @@ import Testing
     // swift-format-ignore
     static let patiences: [(rule: String, milliseconds: Double?, why: Comment)] = [
         ("emergency_stop",   520 + 1_000,                                  "a declared emergency: a zero has had its time"),
-        ("not_following",    8_000 - (100 + 2_000 + 2_000 + 20 + 220 + 100), "half the process safety time, less the way"),
+        ("not_following",    20_000 - (100 + 2_000 + 2_000 + 20 + 220 + 100), "half the process safety time, less the way"),
         ("lost_inverter",    15_000 - (5_000 + 20 + 220 + 100),              "room for a reversion of ten seconds"),
         ("door",             nil,                                          "it trips nothing"),
     ]

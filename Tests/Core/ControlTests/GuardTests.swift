@@ -231,7 +231,9 @@ import Testing
             image.inverter.dcVoltage = .good(Volts(dcVoltage), at: now)
             image.inputs.isMainContactorClosed = .good(isMainClosed, at: now)
             let budget = FreshnessBudget(battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
-            control.look(image, at: now, within: budget, areInputsFresh: true, after: .milliseconds(20))
+            control.look(
+                image, at: now, within: budget, areInputsFresh: true, asked: .zero,
+                after: .milliseconds(20))
             control.step(isClosingWanted: true, patience: nil, at: now)
         }
         return (control, image)
@@ -249,7 +251,8 @@ import Testing
                     seen.inverter.dcVoltage = dcVoltage.map { .good(Volts($0), at: Self.now) } ?? .neverSeen
                     seen.battery.packVoltage = pack.map { .good(Volts($0), at: Self.now) } ?? .neverSeen
                     control.look(
-                        seen, at: Self.now, within: budget, areInputsFresh: true, after: .milliseconds(20))
+                        seen, at: Self.now, within: budget, areInputsFresh: true, asked: .zero,
+                        after: .milliseconds(20))
                     let isKnown = dcVoltage != nil && pack == 800
                     let expected: SignalReading =
                         isClosed ? (isKnown ? .value(0.05) : .missing(.stale)) : .notWired
@@ -258,7 +261,9 @@ import Testing
             }
         }
         var battery = ContactorControl(Self.unit(.ofBattery))
-        battery.look(image, at: Self.now, within: budget, areInputsFresh: true, after: .milliseconds(20))
+        battery.look(
+            image, at: Self.now, within: budget, areInputsFresh: true, asked: .zero,
+            after: .milliseconds(20))
         battery.step(isClosingWanted: true, patience: nil, at: Self.now)
         #expect(battery.output.isPermitted && battery.dcVoltageError == .notWired, "not ours")
     }
@@ -276,7 +281,8 @@ import Testing
                     battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
                 for isSeen in [hasSeen, isSeen] {
                     control.look(
-                        image, at: Self.now, within: budget, areInputsFresh: isSeen, after: .milliseconds(20))
+                        image, at: Self.now, within: budget, areInputsFresh: isSeen, asked: .zero,
+                        after: .milliseconds(20))
                 }
                 control.step(isClosingWanted: true, patience: nil, at: Self.now)
                 let isOurs = settings.drive == .own

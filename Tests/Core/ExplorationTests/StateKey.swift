@@ -199,7 +199,7 @@ extension StateKey {
                 [
                     "settings", "bank", "mode", "sight", "reported", "locks", "hold", "resetBy",
                     "hasSecondSender", "entered", "limits", "wrongPower", "nameplate", "contactors", "gap",
-                    "opinion", "lastState", "reportedFault",
+                    "opinion", "lastShown", "reportedFault",
                 ]
             ),
             (

@@ -146,6 +146,8 @@ struct SafePath {
             if signal.device == .inverter {
                 age = max(age, .seconds(1), min(.seconds(5), reversion + unit.response))
             }
+            // The same of the inputs, whose answer may be lost once.
+            if signal.device == .input, share > 1 { age = max(age, .seconds(1)) }
             return [part("silence", age), debounce]
         }
         let sample = part("sample", samplePeriod(signal.device))

@@ -69,7 +69,7 @@ extension InterlockRules {
             action: .trip, reset: .operator, presence: .required, group: "devices",
             processSafetyTime: .milliseconds(8000),
             source:
-                "[P] twice the staleness budget (3 nominal periods and one cycle); power is zero after one budget",
+                "[P] twice the staleness budget (3 nominal periods and one cycle), and a second at least; power is zero after one budget",
             timeSource:
                 "[P] as for the emergency stop, which nobody sees meanwhile",
             floor: .init(trip: 2, debounce: .milliseconds(0))),

@@ -121,7 +121,7 @@ struct EventLog {
         case .openedUnderLoad:
             (record.event, record.text) = plain(event.kind)
             let current = event.value.map { "\(Names.rounded($0)) A" } ?? "a current that nobody knows"
-            record.text += "; parted \(current)"
+            record.text += "; it was \(current)"
             if let limit = event.limit { record.text += ", made for \(Names.rounded(limit)) A" }
         case .nameplateBelow, .shortGap: (record.event, record.text) = measured(event)
         case .doubted(let doubt), .believed(let doubt): describe(doubt, event, &record)
@@ -130,10 +130,8 @@ struct EventLog {
             (record.event, record.text) = plain(event.kind)
         case .overrideBegun: overridden(.override, "is set", event, &record)
         case .overrideEnded: overridden(.overrideEnd, "has ended", event, &record)
-        case .overrideRefused:
-            overridden(.overrideRefused, "is refused: its time is out of range", event, &record)
-        case .overrideOfTripped:
-            overridden(.overrideRefused, "is refused: the unit is tripped", event, &record)
+        case .overrideRefused, .overrideOfTripped, .overrideOfKeptOut:
+            overridden(.overrideRefused, Self.refusal(event.kind), event, &record)
         case .lockBegun(let kind): locked((.maintenance, .override), "is set", kind, event, &record)
         case .lockEnded(let kind):
             locked((.maintenanceEnd, .overrideEnd), "has ended", kind, event, &record)
@@ -200,11 +198,22 @@ struct EventLog {
         }
     }
 
+    private static func refusal(_ kind: Event.Kind) -> String {
+        if kind == .overrideOfTripped { return "is refused: the unit is tripped" }
+        return kind == .overrideOfKeptOut
+            ? "is refused: somebody keeps the unit out of service, and it would act after that"
+            : "is refused: its time is out of range"
+    }
+
     private func counted(_ id: InterlockID, _ event: Event, _ record: inout EventRecord) {
         record.event = .countedAnew
         record.cause = "\(id.name)"
-        let value = Names.value(event, of: id, in: table)
-        record.text = "\(id.name) passed its limit anew\(value.isEmpty ? "" : ": ")\(value)"
+        var shown = event
+        // A drop-out counts long before its silence trips.
+        if event.missing != nil { shown.limit = nil }
+        let value = Names.value(shown, of: id, in: table)
+        let what = event.missing == nil ? "passed its limit anew" : "counts one more drop-out"
+        record.text = "\(id.name) \(what)\(value.isEmpty ? "" : ": ")\(value)"
         guard let row = Names.row(id, in: table), row.count > 0 else { return }
         record.text += "; \(row.count) times within \(Names.rounded(row.countWindow.seconds)) s trip"
     }
@@ -226,7 +235,7 @@ struct EventLog {
     func plain(_ kind: Event.Kind) -> (event: EventName, text: String) {
         switch kind {
         case .resetDone: (.reset, "trips reset; the unit is held until it is resumed")
-        case .holdEnded: (.holdEnd, "nothing holds the unit any more; it enters service anew")
+        case .holdEnded: (.holdEnd, "nothing holds the unit any more; else free, it enters service anew")
         case .resumeRefused:
             (
                 .resumeRefused,
@@ -241,7 +250,7 @@ struct EventLog {
             (.secondSender, "somebody else speaks in the battery's name: the strictest of both counts")
         case .secondSenderGone: (.secondSenderGone, "only one speaks in the battery's name again")
         case .openedUnderLoad:
-            (.openedUnderLoad, "contactors opened by their bound alone: current is not seen to have ended")
+            (.openedUnderLoad, "contactors let go by their bound alone: current is not seen to have ended")
         case .frequencyLost: (.frequencyLost, "no fresh frequency; droop is held, then ramps to zero")
         case .frequencyBack: (.frequencyBack, "frequency is measured again")
         case .frequencyDisputed:
@@ -262,7 +271,8 @@ struct EventLog {
         case .resumed: (.resume, "site may run again")
         case .modeChanged, .tripped, .warned, .warningGone, .basePointSet, .basePointRefused,
             .basePointRevoked, .basePointLapsed, .overrideBegun, .overrideEnded, .overrideRefused,
-            .overrideOfTripped, .lockBegun, .lockEnded, .lockRefused, .frequencyHandedOver, .gridLost,
+            .overrideOfTripped, .overrideOfKeptOut, .lockBegun, .lockEnded, .lockRefused,
+            .frequencyHandedOver, .gridLost,
             .gridNotReady, .contactorFault, .held, .nameplateBelow, .shortGap, .doubted, .believed,
             .countedAnew,
             .gridSourceBlind,
