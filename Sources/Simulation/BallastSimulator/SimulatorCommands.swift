@@ -189,6 +189,7 @@ struct SimulatorCommands {
             ("reversions", .integer(unit.inverter.reversionCount)),
             ("inverter_state", .string("\(unit.inverter.state)")),
             ("contactor_closed", .bool(battery.isContactorClosed)),
+            ("parted_a", .number(unit.partedCurrent.value, decimals: 1)),
             ("dc_voltage_v", .number(unit.dcVoltage.value, decimals: 2)),
             ("main_contactor_closed", unit.contactors.map { .bool($0.isMainClosed) } ?? .null),
             ("precharge_contactor_closed", unit.contactors.map { .bool($0.isPrechargeClosed) } ?? .null),

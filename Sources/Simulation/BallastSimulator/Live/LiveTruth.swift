@@ -17,6 +17,7 @@ struct LiveTruth: Decodable {
         var reversion_runs: Bool
         var inverter_state: String
         var contactor_closed: Bool
+        var parted_a: Double?
         var main_contactor_closed: Bool?
         var coils: [String]?
         var faults: [String]
@@ -51,6 +52,7 @@ extension UnitSample {
         isContactorClosed = truth.main_contactor_closed ?? truth.contactor_closed
         mainCoil = truth.coils.map { $0.contains("main_contactor") }
         current = Amperes(truth.pack_current_a)
+        parted = Amperes(truth.parted_a ?? 0)
         stateOfCharge = .percent(truth.soc_percent)
         inverter = truth.inverter_state
         faults = kinds

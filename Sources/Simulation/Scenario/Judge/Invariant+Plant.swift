@@ -28,8 +28,8 @@ private struct Turns {
 }
 
 extension RunHistory {
-    private var hasTruth: Bool { samples.contains { $0.units.contains { $0.truth != nil } } }
-    private var blind: Judgement { .notJudged("this tier cannot look into the plant") }
+    var hasTruth: Bool { samples.contains { $0.units.contains { $0.truth != nil } } }
+    var blind: Judgement { .notJudged("this tier cannot look into the plant") }
 
     func amperes(_ current: Amperes) -> String { Figure.text((current.value * 10).rounded() / 10) + " A" }
 
@@ -212,7 +212,11 @@ extension RunHistory {
         for unit in units.indices {
             var since: Duration?
             var before: (mode: String, flows: Bool)?
+            var restart: Duration?
+            var wasRunning = true
             for sample in samples {
+                if sample.isDaemonRunning && !wasRunning { restart = sample.time }
+                wasRunning = sample.isDaemonRunning
                 let seen = sample.units[unit]
                 guard let mode = seen.mode, seen.truth != nil else { continue }
                 let flows = seen.delivered.magnitude > units[unit].nothing
@@ -228,13 +232,22 @@ extension RunHistory {
                 }
                 let begun = since ?? sample.time
                 since = begun
-                let limit = tail(unit, seen) ?? units[unit].response + PhysicalTime.telling.time
+                let limit = tail(unit, seen) ?? telling(unit, since: restart, begun: begun)
                 guard sample.time - begun > limit else { continue }
                 if tail(unit, seen) == nil && isTold(seen) { continue }
                 return failure(unit, sample.time, "it is \(mode) and gives \(kilowatts(seen.delivered))")
             }
         }
         return .passed
+    }
+
+    /// From then on power that nothing ends must have been told. What a former run has written to an inverter
+    /// that does not answer stands until its own timer must be over.
+    private func telling(_ unit: Int, since restart: Duration?, begun: Duration) -> Duration {
+        let usual = units[unit].response + PhysicalTime.telling.time
+        guard let restart else { return usual }
+        let own = units[unit].reversion + PhysicalTime.reversionRoom.time + usual
+        return max(usual, restart + own - begun)
     }
 
     // MARK: I12
@@ -265,75 +278,6 @@ extension RunHistory {
             }
         }
         return seenRestart ? .passed : .notJudged("the program was not started again")
-    }
-
-    // MARK: I13
-
-    /// A contact of ours, or one that opens because we withdraw what permits it, parts no more than it may:
-    /// but where the inverter's own timer had its time and power flows all the same, or where a wire says
-    /// that waiting is worse.
-    func judgePartings() -> Judgement {
-        guard hasTruth else { return blind }
-        for sample in samples {
-            for unit in units.indices {
-                let seen = sample.units[unit]
-                guard let truth = seen.truth else { continue }
-                for parting in truth.partings {
-                    guard parting.cause == .coil || parting.cause == .permit,
-                        parting.current.magnitude > units[unit].breakingCurrent, !truth.hasEmergency
-                    else { continue }
-                    let waited = silence(towards: unit, until: sample.time)
-                    // A timer that does not run, or that somebody else starts anew, ends nothing.
-                    let needed =
-                        seen.isReversionBroken
-                        ? .zero : units[unit].reversion + PhysicalTime.inverterRamp.time
-                    let hadItsTime = waited >= needed || isHurried(unit, sample.time)
-                    if hadItsTime, isDeclared(unit, sample.time) { continue }
-                    // Somebody else has started it in the instant in which the contact opens.
-                    if seen.isReversionBroken, restedJustNow(unit, sample.time) { continue }
-                    let how = parting.cause == .coil ? "our coil" : "a permit that we withdrew"
-                    return failure(
-                        unit, sample.time, "\(how) parts \(amperes(parting.current))")
-                }
-            }
-        }
-        return .passed
-    }
-
-    /// A trip stands for whose cause nobody waits longer.
-    private func isHurried(_ unit: Int, _ time: Duration) -> Bool {
-        events.contains { event in
-            guard event.name == "trip", event.unit == units[unit].id, event.time <= time,
-                let cause = event.cause, let hurry = units[unit].hurry[cause]
-            else { return false }
-            return time - event.time >= hurry
-        }
-    }
-
-    /// No more flowed than the contact may part when it was told to open.
-    private func restedJustNow(_ unit: Int, _ time: Duration) -> Bool {
-        let start = time - reaction - PhysicalTime.inverterRamp.time
-        return samples.contains {
-            $0.time >= start && $0.time < time
-                && $0.units[unit].current.magnitude <= units[unit].breakingCurrent
-        }
-    }
-
-    /// How long the inverter had been written nothing when a contact began to part: a write behind that,
-    /// while the contact travels, changes nothing.
-    private func silence(towards unit: Int, until time: Duration) -> Duration {
-        let near = samples.filter { $0.time <= time && $0.time >= time - reaction - ContactorModel.travel }
-        return near.map { $0.units[unit].writtenAge ?? .seconds(86_400) }.max() ?? .zero
-    }
-
-    /// Whether the controller has said that it opens under load; nobody can say so while none runs.
-    func isDeclared(_ unit: Int, _ time: Duration) -> Bool {
-        let near = samples.last { $0.time <= time }
-        if near?.isDaemonRunning == false { return true }
-        return events.contains {
-            $0.name == "opened_under_load" && $0.unit == units[unit].id && $0.time <= time + reaction
-                && $0.time >= time - .seconds(2)
-        }
     }
 
     // MARK: I14
