@@ -175,7 +175,7 @@ extension EventTable {
             .secondSenderGone, "6fa1d3870be24c59972e4d80c5b19e63", .notice,
             "@BALLAST_UNIT@: only one speaks in the battery's name again",
             """
-            No contradicting messages came for ten periods of the battery.
+            No contradicting messages came for a minute, or ten periods of the battery where that is longer.
             """,
             advice: """
                 Nothing, if somebody has found the other sender.

@@ -84,7 +84,7 @@ import Testing
         (.actuationError,        0.1,  20,    10,   "kW"),
         (.batterySilence,        2,    5,     4,    "s"),
         (.inverterSilence,       2,    0.75,  1,    "s"),
-        (.inputsSilence,         2,    0.25,  0.5,  "s"),
+        (.inputsSilence,         2,    0.25,  1.0,  "s"),
         (.chargeVoltageRatio,    1.03, 800,   1030, "V"),
         (.dischargeVoltageRatio, 0.97, 800,   620.8, "V"),
         (.dcVoltageError,        0.15, 40,    120,  "V"),
