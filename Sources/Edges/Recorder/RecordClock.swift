@@ -1,5 +1,4 @@
 import LinuxIO
-import Quantities
 
 /// Seconds for what is kept over restarts: they go on with the machine, and no step of the wall clock moves
 /// them. Only where the machine itself has started anew the wall clock says how long that took.
@@ -37,7 +36,7 @@ public struct RecordClock: Sendable, Equatable {
     /// Now, in its seconds.
     public func seconds(sinceBoot: Int64 = Self.secondsSinceBoot) -> Int64 { sinceBoot + offset }
 
-    public static var secondsSinceBoot: Int64 { Int64(BootClock.now().seconds) }
+    public static var secondsSinceBoot: Int64 { BootClock.now().components.seconds }
 
     /// Made of the kernel's identifier of this start.
     private static let thisBoot: UInt64 = {
