@@ -76,7 +76,7 @@ import Testing
                 try eventually("it is said why not") {
                     link.count { if case .otherDeviceProven = $0 { true } else { false } } == 1
                 }
-                #expect(link.talk.status.writes == 0)
+                #expect(try peer.point(124, "InWRte") == 0 && peer.point(124, "OutWRte") == 0)
                 #expect(inverter.image.activePower.fault(at: .now(), within: .seconds(60)) == .notImplemented)
             }
         }

@@ -344,9 +344,9 @@ final class ModbusDevice {
         reactive = nil
         cap = ModbusCapState()
         isIdentified = plan.common == nil || isMeter
-        if isIdentified { timetable.setDue(first, time) }
+        timetable.setDue(first, time)
         if plan.rating != nil, !isMeter { timetable.setDue(.rating, time) }
-        if plan.common != nil { timetable.setDue(.identity, time) }
+        if plan.common != nil, isMeter { timetable.setDue(.identity, time) }
     }
 
     /// The task that shows whether the map is still the same.

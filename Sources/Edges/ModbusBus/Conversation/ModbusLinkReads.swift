@@ -100,7 +100,7 @@ extension ModbusConversation {
         let plan = ModbusDevicePlan(map, isMeter: device.isMeter)
         device.plan = plan
         device.setDue(.scan, nil)
-        device.setDue(.identity, plan.common == nil ? nil : now)
+        device.setDue(.identity, plan.common == nil || !device.isMeter ? nil : now)
         device.isIdentified = plan.common == nil
         device.setDue(.rating, plan.rating == nil || device.isMeter ? nil : now)
         if plan.measurement == nil {
@@ -108,7 +108,6 @@ extension ModbusConversation {
             return rescanLater(device, now)
         }
         if !device.isMeter && plan.power == nil { return notControllable(device, now) }
-        guard device.isIdentified || device.isMeter else { return }
         device.setDue(device.isMeter ? .measurement : .scale, now)
     }
 
@@ -164,7 +163,7 @@ extension ModbusConversation {
         device.heartbeat = device.plan?.heartbeat
         if model == .acControls { prepareReactive(device, block) }
         prepareCap(device)
-        device.setDue(.measurement, now)
+        device.setDue(device.isIdentified ? .measurement : .identity, now)
         if case .inverter(_, readsDCVoltage: true, _) = device.role, device.plan?.dcVoltage != nil {
             device.setDue(.dcVoltage, now)
         }
@@ -316,8 +315,8 @@ extension ModbusConversation {
         identified(device, serialNumber.mixed(into: model.mixed(into: manufacturer.mixed(into: 0))))
     }
 
-    /// Nothing is written to an inverter before it has said who it is: it may have been exchanged while it
-    /// was missing, and what was proven was proven of another.
+    /// An inverter is told zero as soon as it can be, and asked for power only after it has said who it is:
+    /// it may have been exchanged while it was missing, and what was proven was proven of another.
     private func identified(_ device: ModbusDevice, _ identity: UInt64) {
         device.inverterImage.identity = identity
         guard !device.isIdentified else { return }
@@ -327,6 +326,6 @@ extension ModbusConversation {
             report(device.settings.unitID, .otherDeviceProven)
             return rescanLater(device, now)
         }
-        device.setDue(.scale, now)
+        device.setDue(.measurement, now)
     }
 }
