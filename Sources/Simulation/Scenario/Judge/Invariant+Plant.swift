@@ -72,7 +72,7 @@ extension RunHistory {
             for index in samples.indices {
                 let seen = samples[index].units[unit]
                 guard let truth = seen.truth, seen.isContactorClosed, let allowed = truth.allowedCurrent,
-                    !isInside(seen.current, allowed, truth, unit)
+                    !isInside(seen.current, allowed, truth, unit), !isStarting(index)
                 else { continue }
                 guard let time = patience(unit, samples[index], isDeaf: wasDeaf(unit, index)) else {
                     if isTold(seen) || samples[index].isDaemonRunning == false { continue }
@@ -91,6 +91,13 @@ extension RunHistory {
             }
         }
         return .passed
+    }
+
+    /// The program started a moment ago: its lines, the devices' maps and the first zero need that time.
+    private func isStarting(_ index: Int) -> Bool {
+        let start = samples[index].time - PhysicalTime.start.time
+        return samples[index].isDaemonRunning
+            && samples[..<index].reversed().prefix { $0.time >= start }.contains { !$0.isDaemonRunning }
     }
 
     private func over(_ seen: UnitSample, _ allowed: ClosedRange<Double>) -> String {
@@ -217,6 +224,8 @@ extension RunHistory {
             for sample in samples {
                 if sample.isDaemonRunning && !wasRunning { restart = sample.time }
                 wasRunning = sample.isDaemonRunning
+                // While none runs the safe output and the inverter's own timer end it, which I2 and I3 judge.
+                if !wasRunning { since = nil }
                 let seen = sample.units[unit]
                 guard let mode = seen.mode, seen.truth != nil else { continue }
                 let flows = seen.delivered.magnitude > units[unit].nothing
@@ -230,11 +239,12 @@ extension RunHistory {
                     since = nil
                     continue
                 }
+                // Told, and nothing can end it; once the inverter obeys again, its own timer runs anew.
+                if tail(unit, seen) == nil && isTold(seen) { since = sample.time }
                 let begun = since ?? sample.time
                 since = begun
                 let limit = tail(unit, seen) ?? telling(unit, since: restart, begun: begun)
                 guard sample.time - begun > limit else { continue }
-                if tail(unit, seen) == nil && isTold(seen) { continue }
                 return failure(unit, sample.time, "it is \(mode) and gives \(kilowatts(seen.delivered))")
             }
         }

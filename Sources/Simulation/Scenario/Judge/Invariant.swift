@@ -139,8 +139,11 @@ extension RunHistory {
         return isKnown ? .passed : .notJudged("nobody tells what the battery allows")
     }
 
-    /// What is written means something else to a device whose scale has just changed.
+    /// What is written means something else to a device whose scale has just changed, or whose registers
+    /// stand still so that nobody can read it: what flows is judged all the same (I1a, I4a).
     private func isRescaling(_ unit: Int, _ index: Int) -> Bool {
+        let faults = samples[index].units[unit].faults
+        if faults.contains(.inverterScale), faults.contains(.inverterStuck) { return true }
         func isScaled(_ sample: RunSample) -> Bool { sample.units[unit].faults.contains(.inverterScale) }
         let now = isScaled(samples[index])
         let start = samples[index].time - PhysicalTime.scale.time

@@ -31,6 +31,10 @@ public struct PhysicalTime: Sendable, Equatable {
     /// Less power than was asked for, as a share of the nameplate: accuracy of a setpoint (EN 50549-1,
     /// 4.11.2).
     static let accuracyShare = 0.05
+    /// From the start of the program to zero at a device that a former run left at power.
+    static let start = PhysicalTime(
+        text: "the program starts", time: .milliseconds(500),
+        source: "a line is opened, the map walked and zero written: ten exchanges of 20 ms, and its ramp")
     /// A device that multiplies by ten what stands in it.
     static let scale = PhysicalTime(
         text: "a device whose scale has changed", time: .milliseconds(300),
