@@ -29,7 +29,7 @@ import YAMLText
     static let changes: [(keys: String, rule: String, milliseconds: Double, why: Comment)] = [
         ("response_ms: 0",         "cell_overvoltage", 1_840,  "an inverter that follows at once"),
         ("response_ms: 1900",      "cell_overvoltage", 3_740,  "a slow one"),
-        ("contactor_open_ms: 100", "cell_overvoltage", 2_940,  "contacts that we open"),
+        ("contactor_open_ms: 100", "cell_overvoltage", 2_840,  "contacts open behind the end of the power"),
         ("timeout_ms: 500",        "cell_overvoltage", 3_340,  "a transaction under way, and ours"),
         ("reversion_s: 1",         "lost_inverter",    3_540,  "reversion shorter than our own detection"),
     ]

@@ -6,8 +6,14 @@ public struct TimeToSafe: Sendable, Equatable {
     public var rule: String
     /// What the time is made of, in the order in which it passes; readable names.
     public var parts: [Part]
+    /// From the evidence until contacts are open at the latest, whatever flows; they part earlier once it is
+    /// seen that nothing does. `nil` where the row opens none.
+    public var opening: Duration?
     /// Half of the row's process safety time; `nil` where the row has none.
     public var limit: Duration?
+    /// Without its I/O module a unit's coils fall by the module's own watchdog, which outlasts the inverter's
+    /// reversion on purpose: no limit is asked of them.
+    var isOpeningByWatchdog = false
 
     public struct Part: Sendable, Equatable {
         public var name: String
@@ -15,7 +21,10 @@ public struct TimeToSafe: Sendable, Equatable {
     }
 
     public var total: Duration { parts.reduce(.zero) { $0 + $1.duration } }
-    public var isMet: Bool { limit.map { total <= $0 } ?? true }
+    public var isMet: Bool {
+        guard let limit else { return true }
+        return total <= limit && (isOpeningByWatchdog || opening.map { $0 <= limit } ?? true)
+    }
 
     /// `1000 sample + 300 debounce = 1300 ms`.
     public var explanation: String {
@@ -104,17 +113,31 @@ struct SafePath {
             if sum(own) > sum(parts) { parts = own }
         }
         parts.append(part("response", unit.response))
-        if rule.action != .stop, let opening = unit.contactorOpening {
-            parts.append(part("opening", wait(for: rule, signal) + coilWrite + opening))
+        if signal.name == "actuation_error", rule.action != .stop, let opening = unit.contactorOpening {
+            parts.append(part("opening", wait(for: rule) + coilWrite + opening))
         }
         return TimeToSafe(
-            unit: unit.id, rule: rule.id, parts: parts, limit: rule.processSafetyTime.map { $0 / 2 })
+            unit: unit.id, rule: rule.id, parts: parts, opening: opening(after: rule, signal),
+            limit: rule.processSafetyTime.map { $0 / 2 },
+            isOpeningByWatchdog: signal.isSilence && signal.device == .input)
+    }
+
+    /// From the evidence to open contacts, where nothing shows that the current has ended.
+    private func opening(after rule: InterlockRule, _ signal: InterlockSignal) -> Duration? {
+        guard rule.latches, rule.action != .stop, unit.contactors != nil,
+            let opening = unit.contactorOpening
+        else { return nil }
+        let wait = min(unit.openingLimit, patience(of: rule) ?? unit.openingLimit)
+        let ours = sum(detection(rule, signal)) + period + wait + coilWrite + opening
+        guard signal.isSilence, signal.device == .input, let watchdog = unit.ioModule?.watchdog else {
+            return ours
+        }
+        return max(ours, watchdog + opening)
     }
 
     /// From the decision to trip until contacts part whatever flows: half of the process safety time, less
-    /// what
-    /// passes before it and the contacts' own way. For fire, gas and the emergency stop no longer than a zero
-    /// needs to arrive.
+    /// what passes before it and the contacts' own way. For fire, gas and the emergency stop no longer than a
+    /// zero needs to arrive.
     func patience(of rule: InterlockRule) -> Duration? {
         guard rule.latches, let signal = InterlockSignal.named(rule.signal), unit.isWired(signal) else {
             return nil
@@ -128,8 +151,8 @@ struct SafePath {
 
     /// An inverter that does not obey keeps its power until our contactors open under load, whose bound began
     /// with the decision.
-    private func wait(for rule: InterlockRule, _ signal: InterlockSignal) -> Duration {
-        guard signal.name == "actuation_error", unit.contactors != nil else { return .zero }
+    private func wait(for rule: InterlockRule) -> Duration {
+        guard unit.contactors != nil else { return .zero }
         let patience = patience(of: rule) ?? unit.openingLimit
         return max(.zero, min(unit.openingLimit, patience) - write - unit.response)
     }

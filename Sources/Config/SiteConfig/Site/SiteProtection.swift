@@ -67,10 +67,12 @@ enum SiteProtection {
     private static func checkTimes(_ site: SiteConfig, _ reader: ConfigReader) {
         for time in site.timesToSafe where !time.isMet {
             guard let limit = time.limit else { continue }
-            reader.refuse(
-                "bess_units",
-                "unit \(time.unit), row \(time.rule): zero power takes up to \(milliseconds(time.total)), more than"
-                    + " \(milliseconds(limit)), half of its process safety time (\(time.explanation))")
+            let bound = "more than \(milliseconds(limit)), half of its process safety time"
+            let late =
+                time.total > limit
+                ? "zero power takes up to \(milliseconds(time.total)), \(bound) (\(time.explanation))"
+                : "contacts are open after up to \(milliseconds(time.opening ?? .zero)), \(bound)"
+            reader.refuse("bess_units", "unit \(time.unit), row \(time.rule): \(late)")
         }
     }
 

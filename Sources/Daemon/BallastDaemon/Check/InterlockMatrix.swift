@@ -104,10 +104,11 @@ extension InterlockMatrix {
                 + rows.compactMap { row in
                     row.rule.count.map { "\(row.rule.id) \($0.times)" + " in \(Int($0.window.seconds)) s" }
                 }.joined(separator: ", "),
-            "time to safe in ms: worst case from evidence on the wire to zero power; limit: half of the process safety time",
+            "time to safe in ms: worst case from evidence on the wire to zero power; limit: half of the process safety time;",
+            "  open: until contacts part at the latest, where nothing shows before that no current flows",
         ]
         for unit in site.config.units {
-            lines.append(Self.line("unit \(unit.id)", Self.parts + ["total", "limit"]))
+            lines.append(Self.line("unit \(unit.id)", Self.columns))
             lines += rows.flatMap { row in row.times.filter { $0.unit == unit.id }.map { Self.line($0) } }
             lines += rows.flatMap(\.times).filter { $0.unit == unit.id && !$0.isMet }.map {
                 "  NOT MET: \($0.rule) of \(unit.id): \($0.explanation), with the reversion as it was proven on site"
@@ -149,20 +150,22 @@ extension InterlockMatrix {
 
     /// What a time may be made of, in the order in which it passes.
     private static let parts = [
-        "sample", "silence", "follow", "debounce", "cycle", "write", "reversion", "response", "opening",
+        ["sample", "silence"], ["follow"], ["debounce"], ["cycle"], ["write"], ["reversion"], ["response"],
+        ["opening"],
     ]
+    private static let columns =
+        ["evidence"] + parts.dropFirst().flatMap { $0 } + ["total", "limit", "open"]
 
     private static func line(_ time: TimeToSafe) -> String {
-        let durations = parts.map { name in
-            time.parts.first { $0.name == name }.map { milliseconds($0.duration) } ?? "-"
-        }
-        return line(
-            time.rule, durations + [milliseconds(time.total), time.limit.map { milliseconds($0) } ?? "-"])
+        let durations = parts.map { names in time.parts.first { names.contains($0.name) }?.duration }
+        let times = durations + [time.total, time.limit, time.opening]
+        return line(time.rule, times.map { $0.map { milliseconds($0) } ?? "-" })
     }
 
     private static func line(_ name: String, _ numbers: [String]) -> String {
-        let widths = parts.map { max(6, $0.count) } + [6, 6]
-        let cells = zip(numbers, widths).map { String(repeating: " ", count: max(0, $1 - $0.count)) + $0 }
+        let cells = zip(numbers, columns).map { number, column in
+            String(repeating: " ", count: max(0, max(5, column.count) - number.count)) + number
+        }
         return padded("  " + name, to: 34) + cells.joined(separator: " ")
     }
 

@@ -51,6 +51,7 @@ extension InterlockMatrix {
         .object([
             ("unit", .text(time.unit)), ("total_ms", .number(time.total.milliseconds)),
             ("limit_ms", .number(time.limit?.milliseconds)),
+            ("contacts_open_ms", .number(time.opening?.milliseconds)),
             (
                 "parts",
                 .list(
