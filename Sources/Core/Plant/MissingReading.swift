@@ -80,7 +80,7 @@ extension MissingReading {
             switch reading.fault(at: now, within: limit) {
             case nil: isSilent = false
             case .stale, .neverSeen, .busOff, .fromTheFuture: note(reading, name)
-            case .notImplemented, .implausible, .deviceFault, .frozen, .disagrees, .unread:
+            case .notImplemented, .implausible, .deviceFault, .frozen, .disagrees, .unread, .busy:
                 // What it refuses is more to the point than what is old besides.
                 if isSilent { self.name = nil }
                 isSilent = false

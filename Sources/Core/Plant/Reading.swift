@@ -7,6 +7,8 @@ public enum ReadingFault: UInt8, Sendable, BitwiseCopyable {
     case busOff
     /// The device answers, and what it offers is looked at anew before it is read.
     case unread
+    /// The device answers, and each time that it cannot now.
+    case busy
 }
 
 /// A measured value with the time it was taken, or the reason why there is none.

@@ -194,6 +194,7 @@ public struct LogDecoding: Sendable {
         case .fromTheFuture: "from the future"
         case .busOff: "bus off"
         case .unread: "looked at anew"
+        case .busy: "busy"
         }
     }
 

@@ -110,7 +110,9 @@ struct FarLink {
     private func isWhole(_ behaviour: ModbusServedBehaviour) -> Bool {
         switch behaviour {
         case .answers, .slow: true
-        case .silent, .exception, .half, .wrongUnit: false
+        // 10 and 11 are a gateway's words of a device that does not answer.
+        case .exception(let code): code < 10
+        case .silent, .half, .wrongUnit: false
         }
     }
 }

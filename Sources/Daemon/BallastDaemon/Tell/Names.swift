@@ -56,6 +56,7 @@ enum Names {
         case .fromTheFuture: "from_the_future"
         case .busOff: "bus_off"
         case .unread: "unread"
+        case .busy: "busy"
         }
     }
 

@@ -175,17 +175,19 @@ extension ModbusConversation {
         if let found = answeredBits(device, error) {
             map.decode(found, at: answerTime, into: &device.inputImage)
         } else {
-            guard let error, let reason = reason(of: error, device) else { return }
+            guard let error, let reason = reason(of: error, device), reason != .busy else { return }
             map.spoil(reason, at: now, in: &device.inputImage)
         }
         device.publish()
     }
 
-    /// Why an input cannot be read; `nil` leaves it to the age of the last sample: one lost frame is no
+    /// Why a device cannot be read; `nil` leaves it to the age of the last sample: one lost frame is no
     /// evidence.
     func reason(of error: ModbusError, _ device: ModbusDevice) -> ReadingFault? {
         switch error {
-        case .exception(5), .exception(6), .exception(10), .exception(11): nil
+        case .exception(5), .exception(6): .busy
+        // A gateway says that the device behind it does not answer.
+        case .exception(10), .exception(11): nil
         case .exception: error.isRefusal ? .notImplemented : .deviceFault
         case .badAnswer: device.isSilent ? .implausible : nil
         case .timeout, .disconnected, .unusableAddress, .tooManyDescriptors, .system: nil

@@ -225,20 +225,16 @@ extension ModbusConversation {
     /// The inverter answers, and says nothing of its power.
     private func tell(_ device: ModbusDevice, _ fault: ReadingFault) {
         guard case .inverter = device.role else { return }
-        switch device.inverterImage.activePower.fault(at: now, within: device.settings.poll * 3) {
-        case .stale, .unread: set(device, fault)
-        case .neverSeen, .notImplemented, .implausible, .deviceFault, .frozen, .disagrees, .fromTheFuture,
-            .busOff, nil:
-            break
-        }
+        let told = device.inverterImage.activePower.fault(at: now, within: device.settings.poll * 3)
+        // Said once more, it was heard just now.
+        if told == .stale || told == .unread || told == fault { set(device, fault) }
     }
 
     /// What answered a moment ago without a word of its power does not answer any more.
     private func tellSilence(_ device: ModbusDevice) {
-        guard case .inverter = device.role,
-            device.inverterImage.activePower.fault(at: now, within: device.settings.poll * 3) == .unread
-        else { return }
-        set(device, .stale)
+        guard case .inverter = device.role else { return }
+        let fault = device.inverterImage.activePower.fault(at: now, within: device.settings.poll * 3)
+        if fault == .unread || fault == .busy { set(device, .stale) }
     }
 
     private func set(_ device: ModbusDevice, _ fault: ReadingFault) {
