@@ -148,7 +148,10 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         case .unknown: break
         }
         let isFlickering = flickers(agreement, at: now)
-        if seen.isReset { return .reset }
+        if seen.isReset {
+            flicker = ContactFlicker()
+            return .reset
+        }
         let lasts = disagreesSince.map { now - $0 >= settings.feedbackDebounce } ?? false
         if agreement == .contradicted, lasts || isFlickering, !isOpeningFaulted { return .disagreement }
         if settings.drive == .battery { return seen.isClosingWanted ? .charged : unload(seen) }
@@ -169,7 +172,7 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
 
     private mutating func flickers(_ agreement: Agreement, at now: MonotonicTime) -> Bool {
         guard state == .closed else {
-            flicker = ContactFlicker()
+            flicker.rest()
             return false
         }
         let isAgreed: Bool? = agreement == .unknown ? nil : agreement == .agreed

@@ -24,7 +24,8 @@ struct FlickerCount: Sendable, BitwiseCopyable {
         next = (next + 1) % UInt8(Self.most)
     }
 
-    private func count(at clock: Duration, within window: Duration) -> Int {
+    /// How many there were within `window`.
+    func count(at clock: Duration, within window: Duration) -> Int {
         let (now, longest) = (Self.whole(clock) + 1, Self.whole(window))
         var count = 0
         for index in 0..<Self.most where seconds[index] > 0 {

@@ -19,7 +19,8 @@ import Quantities
 /// always the same, and the nameplate, which nobody says; the rest of an inverter, whose reversion nobody has
 /// proven here; a second sender, which no weather shows; how far a unit has entered, since the ramp passes the
 /// whole range in one cycle; the point of connection, which has neither limits nor a meter here, and the share of
-/// the rating that was used, which only a stuck board of cells is judged by.
+/// the rating that was used, which only a stuck board of cells is judged by. When a contact's earlier
+/// contradictions leave their window of ten minutes is not told apart: they are counted alone.
 struct StateKey: Hashable {
     private var first: UnitKey
     private var second: UnitKey
@@ -112,6 +113,9 @@ private struct UnitKey: Hashable {
         bits.add(UInt64(flicker.contradictedFor / SiteSpecification.period), width: 3)
         bits.add(Bits.age(of: flicker.agreedSince, now, atMost: 14), width: 4)
         bits.add(flicker.seenAt != nil)
+        bits.add(Bits.age(of: flicker.begunAt, now, atMost: 2), width: 2)
+        let times = flicker.times.count(at: .nanoseconds(now.nanoseconds), within: ContactFlicker.window)
+        bits.add(UInt64(min(3, times)), width: 2)
         bits.add(control.output.closesMain)
         bits.add(control.output.closesPrecharge)
         bits.add(control.output.isPermitted)
@@ -233,7 +237,7 @@ extension StateKey {
             ),
             (
                 "ContactFlicker", unit.contactors.sequence.flicker,
-                ["contradictedFor", "agreedSince", "seenAt"]
+                ["contradictedFor", "agreedSince", "seenAt", "begunAt", "times"]
             ),
             ("UnitLocks", unit.locks, ["slots", "isMaintained", "isStandby", "isHeld"]),
             ("UnitMode", unit.mode, ["state", "enterService"]),
