@@ -107,6 +107,7 @@ struct UnitSight: Sendable, BitwiseCopyable {
                 .inverter, at: now, within: settings.budget.inverter, lasting: inverterSilentFor)
             search.look(image.inverter.activePower, .activePower)
             search.look(image.inverter.state, .state)
+            search.hear(at: image.inverter.answeredAt)
             missingInverter = search.result
         }
     }

@@ -108,6 +108,8 @@ public struct InverterImage: Sendable, BitwiseCopyable {
     /// Which device it is: a number made of its manufacturer, model and serial number; zero where it does not
     /// say, or has not yet been asked since it was last missing.
     public var identity: UInt64 = 0
+    /// When it answered anything last, a refusal too; `nil` = never.
+    public var answeredAt: MonotonicTime?
 
     public init() {}
 }

@@ -88,6 +88,13 @@ extension MissingReading {
             }
         }
 
+        /// When the device answered anything last, whatever it was about.
+        public mutating func hear(at time: MonotonicTime?) {
+            guard let age = time.map({ now - $0 }), age >= .zero else { return }
+            heard = heard.map { min($0, age) } ?? age
+            if age <= limit { isSilent = false }
+        }
+
         @inlinable mutating func note<Value>(_ reading: Reading<Value>, _ name: Name) {
             guard self.name == nil, let fault = reading.fault(at: now, within: limit) else { return }
             self.name = name

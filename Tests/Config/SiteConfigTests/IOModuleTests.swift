@@ -73,8 +73,9 @@ import Testing
     @Test func `opens its contactors after a write on its own line`() throws {
         let site = try #require(Outcome(Self.good).site)
         let time = try #require(site.timesToSafe.first { $0.rule == "emergency_stop" })
-        // The line's next turn, a transaction under way and the write itself, 100 ms each; then the contacts.
-        #expect(time.parts.last?.duration == .milliseconds(20 + 2 * 100 + 60))
+        // Behind zero power the line's next turn, a transaction under way and the write itself, 100 ms each;
+        // then the contacts.
+        #expect(time.opening == time.total + .milliseconds(20 + 2 * 100 + 60))
     }
 
     // swift-format-ignore

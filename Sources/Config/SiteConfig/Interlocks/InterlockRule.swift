@@ -88,9 +88,17 @@ public struct InterlockRule: Sendable, Equatable {
 
     /// How often the limit may be passed anew in a time; `nil` = not counted.
     public var count: (times: Int, window: Duration)? {
-        let isCounted = ["smoke_input", "gas_input", "breaker_input", "battery_silence"].contains(signal)
-        guard latches, isCounted || givenCount != nil else { return nil }
-        return (givenCount ?? 3, givenWindow ?? .seconds(600))
+        guard latches, let times = givenCount ?? Self.usualCount(signal) else { return nil }
+        return (times, givenWindow ?? .seconds(600))
+    }
+
+    /// An inverter's line loses more than a battery's wire: three of its drop-outs an hour cost nothing.
+    private static func usualCount(_ signal: String) -> Int? {
+        switch signal {
+        case "smoke_input", "gas_input", "breaker_input", "battery_silence": 3
+        case "inverter_silence": 5
+        case _: nil
+        }
     }
 
     /// Whether passing the trip limit stays on record until somebody resets it.

@@ -282,6 +282,10 @@ extension ModbusConversation {
     private func deviceAnswered(_ device: ModbusDevice) {
         let took = exchange.isEarlier ? now - readingTime : exchange.turnaround
         if device.answered(in: took) { report(device.settings.unitID, .deviceBack) }
+        if case .inverter = device.role {
+            device.inverterImage.answeredAt = now
+            device.publish()
+        }
         guard isAgain, let late = device.late else { return }
         guard exchange.isSerial else {
             device.late = nil
