@@ -12,7 +12,9 @@ let guided: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-pa
 
 /// The storeys of the house and what lives in each; `Tests` has the same ones.
 let storeys: [String: [String]] = [
-    "Core": ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"],
+    "Core": [
+        "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord",
+    ],
     "Devices": ["DeviceCodecs", "DBC", "BatteryProfiles", "DeviceDrivers"],
     "Config": ["ConfigText", "SiteConfig", "SiteFile", "YAMLText", "JSONText"],
     "Edges": [
@@ -106,6 +108,9 @@ let package = Package(
         pure("FrequencyResponse", ["Quantities", "Plant"]),
         pure("PowerDispatch", ["Quantities", "Plant"]),
         pure("Control", ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch"]),
+        pure(
+            "CycleRecord",
+            ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"]),
         pure("DeviceCodecs", ["Quantities", "Plant"]),
         pure("DBC"),
         pure("JSONText"),
@@ -155,7 +160,7 @@ let package = Package(
             "BallastDaemon",
             [
                 "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
-                "DeviceCodecs", "FrequencyRecord", "JSONText",
+                "CycleRecord", "DeviceCodecs", "FrequencyRecord", "JSONText",
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
@@ -204,9 +209,9 @@ let package = Package(
         edge(
             "VirtualSite",
             [
-                "Quantities", "Plant", "PowerDispatch", "Control", "DeviceCodecs", "SiteConfig", "YAMLText",
-                "BatteryProfiles", "CANBus", "ModbusBus", "Scenario", "BallastSimulator", "BallastDaemon",
-                "SiteFile",
+                "Quantities", "Plant", "PowerDispatch", "Control", "CycleRecord", "DeviceCodecs",
+                "SiteConfig", "YAMLText", "BatteryProfiles", "CANBus", "ModbusBus", "Scenario",
+                "BallastSimulator", "BallastDaemon", "SiteFile",
             ]),
 
         program("ballastd", ["BallastDaemon", argumentParser]),
@@ -253,6 +258,12 @@ let package = Package(
         tests(
             "ExplorationTests", in: "Core",
             ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"]),
+        tests(
+            "CycleRecordTests",
+            [
+                "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
+                "CycleRecord",
+            ]),
         tests("ArchitectureTests", in: "", []),
         tests("GatewayFitnessTests", ["GatewayFitness"]),
         tests("LinuxIOTests", ["Quantities", "LinuxIO"]),
@@ -301,8 +312,8 @@ let package = Package(
         tests(
             "VirtualSiteTests",
             [
-                "Quantities", "Scenario", "SiteConfig", "YAMLText", "BallastSimulator", "VirtualSite",
-                "SiteFile",
+                "Quantities", "Scenario", "SiteConfig", "YAMLText", "BallastDaemon", "BallastSimulator",
+                "VirtualSite", "SiteFile",
             ]),
         tests(
             "FrequencyReplayTests",

@@ -10,6 +10,7 @@ import Testing
         "FrequencyResponse": ["Quantities", "Plant"],
         "PowerDispatch":          ["Quantities", "Plant"],
         "Control":           ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch"],
+        "CycleRecord":       ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control"],
         "DeviceCodecs":      ["Quantities", "Plant"],
         "DBC":               [],
         "JSONText":          [],
@@ -52,7 +53,7 @@ import Testing
 
     // swift-format-ignore
     static let composition: [String: Set<String>] = [
-        "BallastDaemon": ["FrequencyRecord", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "DeviceCodecs",
+        "BallastDaemon": ["FrequencyRecord", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord", "DeviceCodecs",
                           "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "RemoteLeases", "Signatures", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
                           "ControlSocket", "SiteEvents", "SiteRecords"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
@@ -63,7 +64,7 @@ import Testing
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
         "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
                               "FrequencyRecord", "BallastDaemon"],
-        "VirtualSite":       ["Quantities", "Plant", "PowerDispatch", "Control", "DeviceCodecs", "SiteConfig", "SiteFile",
+        "VirtualSite":       ["Quantities", "Plant", "PowerDispatch", "Control", "CycleRecord", "DeviceCodecs", "SiteConfig", "SiteFile",
                               "YAMLText", "BatteryProfiles", "CANBus", "ModbusBus", "Scenario", "BallastSimulator", "BallastDaemon"],
         "BallastSimulator":  ["JSONText", "Quantities", "Plant", "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "Scenario", "DeviceCodecs", "BatteryProfiles", "LinuxIO",
                               "CLinux", "CANBus", "ModbusBus", "PhasorBus", "FrequencyResponse", "ControlSocket"],

@@ -111,7 +111,6 @@ import Testing
     /// Files that are over 400 lines today; the figures only go down.
     static let longFiles = [
         "Sources/Core/Control/UnitController.swift": 462,
-        "Sources/Simulation/VirtualSite/VirtualSite.swift": 426,
         "Tests/Simulation/ScenarioTests/JudgeTests.swift": 410,
         "Tests/Core/InterlocksTests/ContactorSequencePlantTests.swift": 448,
     ]

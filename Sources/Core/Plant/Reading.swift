@@ -88,6 +88,14 @@ public enum ReadingFault: UInt8, Sendable, BitwiseCopyable {
         return .bad(reason, since: sampled)
     }
 
+    /// The value or the fault, and the time of either: all that there is of it, for a record.
+    @inlinable public var whole: (value: Value?, fault: ReadingFault?, at: MonotonicTime) {
+        switch content {
+        case .good(let value, let time): (value, nil, time)
+        case .bad(let reason, let since): (nil, reason, since)
+        }
+    }
+
     /// The same sample in another unit or sign; a value that `transform` refuses becomes implausible.
     @inlinable public func map<Other>(_ transform: (Value) -> Other?) -> Reading<Other> {
         switch content {

@@ -87,6 +87,9 @@ struct RandomCommand: ParsableCommand {
     @Flag(help: "Judge what is known to be unmended too.")
     var strict = false
 
+    @Flag(help: "Record every run and replay the recording: each decision must be the same, bit by bit.")
+    var replay = false
+
     @Option(help: "How many at once.")
     var jobs = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
@@ -126,7 +129,7 @@ struct RandomCommand: ParsableCommand {
     private func judge(_ seeds: [(seed: UInt64, site: String)], into result: inout RandomResult) throws {
         let begun = MonotonicTime.now()
         let queue = SeedQueue(seeds, before: result)
-        let options = RandomRunner.Options(isStrict: strict, shrinks: !whole)
+        let options = RandomRunner.Options(isStrict: strict, shrinks: !whole, replays: replay)
         let threads = try (0..<max(1, min(jobs, seeds.count))).map { _ in
             try SystemThread(name: "seeds") { queue.work(options) }
         }

@@ -43,6 +43,9 @@ struct RunCommand: ParsableCommand {
         help: "Write the time line as a drawing (SVG); of several files each has its name before the ending.")
     var plot: String?
 
+    @Option(help: "Write a recording of every cycle, for ballastctl replay; of one file, virtual alone.")
+    var capture: String?
+
     @Flag(help: "Judge what is known to be unmended too.")
     var strict = false
 
@@ -60,6 +63,12 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: "rig: where the simulated batteries stand on SocketCAN, can0=can1.")
     var canPeer: [String] = []
+
+    func validate() throws {
+        if capture != nil && (files.count > 1 || tier != .virtual) {
+            throw ValidationError("--capture stands with one file, in virtual time")
+        }
+    }
 
     func run() throws {
         var outcomes: [RunOutcome] = []
@@ -95,7 +104,16 @@ struct RunCommand: ParsableCommand {
                 problem: "it does not name the tier \(tier.rawValue)")
         }
         switch tier {
-        case .virtual: return ScenarioRunner.run(path: file, seed: seed)
+        case .virtual:
+            guard let capture else { return ScenarioRunner.run(path: file, seed: seed) }
+            var recording: [UInt8] = []
+            let outcome = ScenarioRunner.run(path: file, seed: seed) { recording = $0 }
+            do {
+                try DurableFile.replace(capture, with: recording)
+            } catch {
+                return RunOutcome(path: file, tier: tier, problem: "\(capture): \(error)")
+            }
+            return outcome
         case .host, .rig: return live(scenario, path: path)
         }
     }

@@ -33,15 +33,15 @@ struct Ballastd: ParsableCommand {
 
     @Flag(help: "Print every key that the configuration may hold, with what is allowed, and exit.")
     var reference = false
+    @OptionGroup var replay: ReplayOptions
 
     func validate() throws {
-        if !check && (json || html != nil) {
-            throw ValidationError("--json and --html stand only with --check")
-        }
+        if !check && (json || html != nil) { throw ValidationError("--json and --html need --check") }
     }
 
     func run() throws {
         if safeOutput { throw ExitCode(SafeOutputRun(configuration: config).run().rawValue) }
+        if try replay.run() { return }
         if reference { return print(CheckedSite.reference, terminator: "") }
         do throws(Daemon.StartFailure) {
             let site = try CheckedSite(path: config)

@@ -14,6 +14,8 @@ public struct SimulationFiles: Sendable {
     public var plant: SimulatedSite
     /// Of the units' batteries, in their order; `nil` where a unit names none.
     public var profiles: [BatteryProfile?]
+    /// What the site was read from: its own file first, then what it names.
+    public var sources: [(path: String, bytes: [UInt8])]
 
     /// What is wrong, ready for a person, with file and line where there is one.
     public struct LoadError: Error, CustomStringConvertible {
@@ -39,16 +41,18 @@ public struct SimulationFiles: Sendable {
         site sitePath: String, _ scenario: Scenario, at path: String
     ) throws(LoadError) -> Self {
         do {
-            var site = try SiteConfig.load(path: sitePath)
+            var sources: [(path: String, bytes: [UInt8])] = []
+            var site = try SiteConfig.load(path: sitePath) { sources.append(($0, $1)) }
             if let time = scenario.enterService { site.control.enterService = time }
             var profile = FrequencyProfile(constant: site.gridIntegration.nominalFrequency)
             if let name = scenario.profile { profile = try load(profile: Self.path(name, besides: path)) }
             let plant = try SimulatedSite(site: site, scenario: scenario, profile: profile)
             var profiles: [BatteryProfile?] = []
             for unit in site.units {
-                profiles.append(try unit.battery.profile.map { try load($0, besides: sitePath) })
+                profiles.append(try unit.battery.profile.map { try load($0, besides: sitePath, &sources) })
             }
-            return SimulationFiles(site: site, scenario: scenario, plant: plant, profiles: profiles)
+            return SimulationFiles(
+                site: site, scenario: scenario, plant: plant, profiles: profiles, sources: sources)
         } catch let error as LoadError {
             throw error
         } catch {
@@ -57,14 +61,21 @@ public struct SimulationFiles: Sendable {
     }
 
     private static func load(
-        _ choice: BatteryProfileConfig, besides site: String
+        _ choice: BatteryProfileConfig, besides site: String,
+        _ sources: inout [(path: String, bytes: [UInt8])]
     ) throws(ConfigErrors) -> BatteryProfile {
-        try BatteryProfile.load(
+        var read: [(path: String, bytes: [UInt8])] = []
+        defer { sources += read }
+        return try BatteryProfile.load(
             path: path(choice.file, besides: site),
             options: .init(
                 dialects: choice.dialects, cellCount: choice.cellCount,
                 temperatureCount: choice.temperatureCount),
-            bytes: { (path) throws(ConfigError) in try YAMLText.bytes(of: path) },
+            bytes: { (path) throws(ConfigError) in
+                let bytes = try YAMLText.bytes(of: path)
+                read.append((path, bytes))
+                return bytes
+            },
             parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) })
     }
 

@@ -1,3 +1,4 @@
+import BallastDaemon
 import BallastSimulator
 import Quantities
 import Scenario
@@ -21,8 +22,13 @@ public enum RandomRunner {
         public var shrinks = false
         /// Something of ours that is put wrong on purpose, so that it can be seen that it is found.
         public var defect: SeededDefect?
+        /// Every run is recorded, and the recording replayed: it must be identical.
+        public var replays = false
 
-        public init(isStrict: Bool = false, shrinks: Bool = false, defect: SeededDefect? = nil) {
+        public init(
+            isStrict: Bool = false, shrinks: Bool = false, defect: SeededDefect? = nil, replays: Bool = false
+        ) {
+            self.replays = replays
             self.isStrict = isStrict
             self.shrinks = shrinks
             self.defect = defect
@@ -59,7 +65,16 @@ public enum RandomRunner {
             let text = try YAMLText.parse(Array(script.yaml.utf8), file: name)
             let scenario = try Scenario(text, file: name)
             let files = try SimulationFiles.load(site: script.site, scenario, at: "")
-            var outcome = ScenarioRunner.run(files, path: name, defect: options.defect)
+            var recording: [UInt8]?
+            var outcome = ScenarioRunner.run(
+                files, path: name, defect: options.defect,
+                captured: options.replays ? { recording = $0 } : nil)
+            if let recording {
+                let replay = Replay(recording)
+                if !replay.isIdentical {
+                    return RunOutcome(path: name, tier: .virtual, problem: "replayed: \(replay.text)")
+                }
+            }
             outcome.verdict.isStrict = options.isStrict
             return outcome
         } catch {

@@ -1,5 +1,6 @@
 import BallastDaemon
 import BallastSimulator
+import CycleRecord
 import Quantities
 import Scenario
 import SiteConfig
@@ -14,8 +15,12 @@ public enum ScenarioRunner {
 
     /// Reads and runs a scenario file.
     ///
-    /// - Parameter seed: in place of the file's own.
-    public static func run(path: String, seed: UInt64? = nil) -> RunOutcome {
+    /// - Parameters:
+    ///   - seed: in place of the file's own.
+    ///   - captured: is given a recording of every cycle of the run.
+    public static func run(
+        path: String, seed: UInt64? = nil, captured: (([UInt8]) -> Void)? = nil
+    ) -> RunOutcome {
         var scenario = Scenario()
         do {
             scenario = try Scenario(try YAMLText.load(path: path), file: path)
@@ -30,7 +35,7 @@ public enum ScenarioRunner {
                     path: path, tier: .virtual, scenario: scenario,
                     problem: "the configuration was to be refused with '\(refusal)', and is taken")
             }
-            return run(files, path: path)
+            return run(files, path: path, defect: nil, captured: captured)
         } catch {
             if let refusal = scenario.refusal, "\(error)".contains(refusal) {
                 return .refused(path: path, tier: .virtual, scenario: scenario)
@@ -44,8 +49,16 @@ public enum ScenarioRunner {
         run(files, path: path, defect: nil)
     }
 
-    static func run(_ files: SimulationFiles, path: String, defect: SeededDefect?) -> RunOutcome {
-        var site = VirtualSite(files)
+    static func run(
+        _ files: SimulationFiles, path: String, defect: SeededDefect?, captured: (([UInt8]) -> Void)? = nil
+    ) -> RunOutcome {
+        let recorder = captured.map { _ in
+            CycleRecorder(
+                unitCount: files.site.units.count, about: "ballast-sim, virtual time, \(path)",
+                files: files.sources)
+        }
+        var site = VirtualSite(files, recorder: recorder)
+        defer { if let bytes = site.takeRecording() { captured?(bytes) } }
         site.defect = defect
         let scenario = files.scenario
         if scenario.start == .inService, let problem = enterService(&site) {

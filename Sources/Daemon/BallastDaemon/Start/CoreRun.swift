@@ -1,6 +1,7 @@
 import BatteryProfiles
 import CANBus
 import Control
+import CycleRecord
 import Interlocks
 import ModbusBus
 import Plant
@@ -61,6 +62,8 @@ public final class CoreRun {
     private let run: RunRecord
     public private(set) var isStopped: Bool
     private var isEnding = false
+    /// Keeps everything that goes in and comes out; `nil` = nobody wants it.
+    public var recorder: CycleRecorder?
     /// What people are told at the start.
     public let notes: [CoreEvent]
 
@@ -69,11 +72,17 @@ public final class CoreRun {
     /// - Parameters:
     ///   - profiles: of the units' batteries, in their order.
     ///   - wallSeconds: since 1970-01-01 00:00 UTC.
+    ///   - recorder: is told of this start, and of all that follows.
     public init(
         _ config: SiteConfig, profiles: [BatteryProfile?], state: CoreState, wallSeconds: Int64,
-        at now: MonotonicTime
+        at now: MonotonicTime, recorder: CycleRecorder? = nil
     ) {
         self.config = config
+        self.recorder = recorder
+        self.recorder?.start(
+            RecordedStart(
+                wallSeconds: wallSeconds, now: now, enterService: config.control.enterService,
+                latches: state.latches, run: state.run))
         let units = config.units.map(\.id)
         let sinceBoot = now.nanoseconds / 1_000_000_000
         func clock(_ record: LatchRecord) -> RecordClock {
@@ -141,12 +150,14 @@ public final class CoreRun {
 
     /// What a person asks arrives between two cycles.
     public func handle(_ command: Controller.Command, at now: MonotonicTime) {
+        recorder?.command(command, at: now)
         controller.handle(command, at: now, into: &decision)
     }
 
     /// The end in order: units go to zero, and what an operator has stopped is remembered as it was.
     public func beginEnd(at now: MonotonicTime) {
         isEnding = true
+        recorder?.endAsked(at: now)
         controller.handle(.stop, at: now, into: &decision)
     }
 
@@ -176,8 +187,17 @@ public final class CoreRun {
         actuations = Self.actuations(controller, &decision, count: config.units.count)
         var events: [Event] = []
         decision.events.forEach { events.append($0) }
-        decision.events.removeAll()
+        let told = events.map { event in
+            let record = log.record(event)
+            return CoreEvent(
+                name: record.event.rawValue, unit: record.unit, cause: record.cause ?? record.to,
+                text: record.text)
+        }
         let seconds = clock.seconds(sinceBoot: now.nanoseconds / 1_000_000_000)
+        recorder?.cycle(
+            grid: grid, units: images, wallSeconds: seconds, at: now, &decision,
+            eventDigest: Self.digest(told))
+        decision.events.removeAll()
         for event in events {
             absences.saw(event, seconds: seconds)
             counts.saw(event, seconds: seconds)
@@ -185,12 +205,15 @@ public final class CoreRun {
             if event.kind == .resumed { isStopped = false }
         }
         persist()
-        return events.map { event in
-            let record = log.record(event)
-            return CoreEvent(
-                name: record.event.rawValue, unit: record.unit, cause: record.cause ?? record.to,
-                text: record.text)
+        return told
+    }
+
+    private static func digest(_ told: [CoreEvent]) -> UInt64 {
+        var sum = Checksum()
+        for event in told {
+            for word in [event.name, event.unit ?? "", event.cause ?? "", event.text] { sum.add(word.utf8) }
         }
+        return sum.value
     }
 
     private func persist() {

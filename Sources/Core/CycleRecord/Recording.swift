@@ -1,0 +1,145 @@
+import Control
+import Plant
+import Quantities
+
+/// What was on disk when the controller was started, and when that was.
+public struct RecordedStart: Sendable, Equatable {
+    public var wallSeconds: Int64
+    public var now: MonotonicTime
+    /// In place of the one in the site's file.
+    public var enterService: Duration?
+    public var latches: [UInt8]?
+    public var run: [UInt8]?
+
+    public init(
+        wallSeconds: Int64, now: MonotonicTime, enterService: Duration?, latches: [UInt8]?, run: [UInt8]?
+    ) {
+        self.wallSeconds = wallSeconds
+        self.now = now
+        self.enterService = enterService
+        self.latches = latches
+        self.run = run
+    }
+}
+
+/// Makes a recording out of cycles as they go by. Its bytes may be taken at any time: what was taken is
+/// readable up to the last whole record.
+public struct CycleRecorder: Sendable {
+    private let unitCount: Int
+    private var inputs: CycleInputs
+    private var walk: WordWalk
+    private var before: [UInt64]
+    private var check = Checksum()
+    private let inputCount: Int
+    public private(set) var bytes: [UInt8] = []
+    public private(set) var cycles: UInt64 = 0
+    /// Over the words of all decisions so far.
+    public private(set) var digest = Checksum()
+
+    /// - Parameters:
+    ///   - about: program and version, for people.
+    ///   - files: the site's file first.
+    public init(unitCount: Int, about: String, files: [(path: String, bytes: [UInt8])]) {
+        self.unitCount = unitCount
+        inputs = CycleInputs(unitCount: unitCount)
+        inputCount = CycleNames.inputs(unitCount).count
+        let count = inputCount + CycleNames.decision(unitCount).count
+        walk = .taking(count)
+        before = [UInt64](repeating: 0, count: count)
+        var header = RecordingFormat.magic
+        header.append(littleEndian: RecordingFormat.version)
+        header.append(littleEndian: UInt32(unitCount))
+        check.add(header)
+        bytes = header
+        append(.about, Array(about.utf8))
+        for file in files {
+            var body: [UInt8] = []
+            let path = Array(file.path.utf8.prefix(Int(UInt16.max)))
+            body.append(littleEndian: UInt16(path.count))
+            append(.file, body + path + file.bytes)
+        }
+    }
+
+    public mutating func start(_ start: RecordedStart) {
+        var body: [UInt8] = []
+        body.append(littleEndian: start.wallSeconds)
+        body.append(littleEndian: start.now.nanoseconds)
+        body.append(littleEndian: start.enterService?.nanoseconds ?? -1)
+        for part in [start.latches, start.run] {
+            body.append(littleEndian: part.map { UInt32($0.count) } ?? UInt32.max)
+            body += part ?? []
+        }
+        append(.start, body)
+        for index in before.indices { before[index] = 0 }
+    }
+
+    public mutating func command(_ command: Controller.Command, at now: MonotonicTime) {
+        var body: [UInt8] = []
+        body.append(littleEndian: now.nanoseconds)
+        for word in CommandWords.of(command) { body.append(littleEndian: word) }
+        append(.command, body)
+    }
+
+    public mutating func endAsked(at now: MonotonicTime) {
+        var body: [UInt8] = []
+        body.append(littleEndian: now.nanoseconds)
+        append(.endAsked, body)
+    }
+
+    /// - Parameter eventDigest: over what people are told of the cycle.
+    public mutating func cycle(
+        grid: GridImage, units: Span<UnitImage>, wallSeconds: Int64, at now: MonotonicTime,
+        _ decision: inout Decision, eventDigest: UInt64
+    ) {
+        inputs.now = now
+        inputs.wallSeconds = wallSeconds
+        inputs.grid = grid
+        for index in 0..<unitCount { inputs.units[index] = units[index] }
+        walk.begin()
+        walk.walk(&inputs)
+        walk.walk(&decision, eventDigest: eventDigest)
+        for index in 0..<unitCount { walk.walk(&decision.units[index], index: index) }
+        for word in walk.words[inputCount...] { digest.add(word) }
+        var body: [UInt8] = []
+        WordDelta.encode(walk.words, from: &before, into: &body)
+        append(.cycle, body)
+        cycles += 1
+    }
+
+    /// The words of the last cycle.
+    public var words: [UInt64] { before }
+
+    public mutating func end() {
+        var body: [UInt8] = []
+        body.append(littleEndian: cycles)
+        body.append(littleEndian: digest.value)
+        append(.end, body)
+    }
+
+    private mutating func append(_ kind: RecordingFormat.Kind, _ body: [UInt8]) {
+        var record = [kind.rawValue]
+        record.append(littleEndian: UInt32(body.count))
+        record += body
+        check.add(record)
+        bytes += record
+        bytes.append(littleEndian: check.value)
+    }
+}
+
+/// What the words of a cycle are called.
+public enum CycleNames {
+    public static func inputs(_ unitCount: Int) -> [String] {
+        var walk = WordWalk.naming
+        var inputs = CycleInputs(unitCount: unitCount)
+        walk.walk(&inputs)
+        return walk.names
+    }
+
+    public static func decision(_ unitCount: Int) -> [String] {
+        var walk = WordWalk.naming
+        var decision = Decision()
+        walk.walk(&decision, eventDigest: 0)
+        for index in 0..<unitCount { walk.walk(&decision.units[index], index: index) }
+        return walk.names
+    }
+}

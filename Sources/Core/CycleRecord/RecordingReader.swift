@@ -1,0 +1,161 @@
+import Control
+import Plant
+import Quantities
+
+/// Why a recording, or the rest of one, cannot be read, and where.
+public struct RecordingFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Of the file, from 0 on.
+    public var byte: Int
+    /// Of the records, from 1 on; 0 = the header.
+    public var record: Int
+    public var text: String
+
+    public var description: String {
+        record == 0 ? "byte \(byte): \(text)" : "byte \(byte), record \(record): \(text)"
+    }
+}
+
+/// Reads a recording record by record. Total: any bytes give records and then a fault with its place, and
+/// what comes before the fault is good.
+public struct RecordingReader: Sendable {
+    public enum Record: Sendable {
+        case about(String)
+        case file(path: String, bytes: [UInt8])
+        case start(RecordedStart)
+        case command(Controller.Command, at: MonotonicTime)
+        /// With the words of its decision.
+        case cycle(CycleInputs, decision: [UInt64])
+        case endAsked(at: MonotonicTime)
+        /// Nothing may come after it.
+        case end(cycles: UInt64, digest: UInt64)
+    }
+
+    public let unitCount: Int
+    private let bytes: [UInt8]
+    private var place = RecordingFormat.headerSize
+    private var number = 0
+    private var check = Checksum()
+    private var words: [UInt64]
+    private let names: [String]
+    private var hasStart = false
+    /// The recording was ended; without that its writer was killed, and everything that is there counts.
+    public private(set) var isEnded = false
+
+    public init(_ bytes: [UInt8]) throws(RecordingFault) {
+        func refuse(_ byte: Int, _ text: String) -> RecordingFault {
+            RecordingFault(byte: byte, record: 0, text: text)
+        }
+        var header = bytes.prefix(RecordingFormat.headerSize)
+        guard header.take(bytes: 8) == RecordingFormat.magic else { throw refuse(0, "it is no recording") }
+        guard let version = header.take(UInt32.self), let units = header.take(UInt32.self) else {
+            throw refuse(bytes.count, "it ends inside its header")
+        }
+        guard version == RecordingFormat.version else {
+            throw refuse(8, "it is of version \(version), and this program reads \(RecordingFormat.version)")
+        }
+        guard units >= 1, units <= UInt32(maximumUnitCount) else { throw refuse(12, "\(units) units") }
+        self.bytes = bytes
+        unitCount = Int(units)
+        check.add(bytes.prefix(RecordingFormat.headerSize))
+        names = CycleNames.inputs(unitCount)
+        words = [UInt64](repeating: 0, count: names.count + CycleNames.decision(unitCount).count)
+    }
+
+    /// The next record; `nil` at the end of the file.
+    public mutating func next() throws(RecordingFault) -> Record? {
+        guard place < bytes.count else { return nil }
+        let begun = place
+        number += 1
+        if isEnded { throw fault(begun, "something follows the end") }
+        var rest = bytes[place...]
+        guard let raw = rest.take(UInt8.self), let length = rest.take(UInt32.self) else {
+            throw fault(begun, "it is cut off here")
+        }
+        guard let kind = RecordingFormat.Kind(rawValue: raw), length <= RecordingFormat.longestBody else {
+            throw fault(begun, "it is damaged here: no such record")
+        }
+        guard let body = rest.take(bytes: Int(length)), let told = rest.take(UInt64.self) else {
+            throw fault(begun, "it is cut off here")
+        }
+        check.add(bytes[begun..<(begun + 5 + Int(length))])
+        guard check.value == told else { throw fault(begun, "it is damaged here: wrong check") }
+        place = rest.startIndex
+        guard let record = try read(kind, body[...], at: begun) else {
+            throw fault(begun, "its contents are of no known form")
+        }
+        return record
+    }
+
+    private func fault(_ byte: Int, _ text: String) -> RecordingFault {
+        RecordingFault(byte: byte, record: number, text: text)
+    }
+
+    private mutating func read(
+        _ kind: RecordingFormat.Kind, _ body: ArraySlice<UInt8>, at byte: Int
+    ) throws(RecordingFault) -> Record? {
+        var body = body
+        switch kind {
+        case .about: return .about(String(decoding: body, as: UTF8.self))
+        case .file:
+            guard let length = body.take(UInt16.self), let path = body.take(bytes: Int(length)) else {
+                return nil
+            }
+            return .file(path: String(decoding: path, as: UTF8.self), bytes: Array(body))
+        case .start:
+            hasStart = true
+            for index in words.indices { words[index] = 0 }
+            return Self.start(body).map { .start($0) }
+        case .command:
+            guard hasStart, let now = body.take(Int64.self) else { return nil }
+            var words: [UInt64] = []
+            while let word = body.take(UInt64.self) { words.append(word) }
+            guard body.isEmpty else { return nil }
+            return CommandWords.command(words).map { .command($0, at: MonotonicTime(nanoseconds: now)) }
+        case .cycle: return try cycle(body, at: byte)
+        case .endAsked:
+            guard hasStart, let now = body.take(Int64.self), body.isEmpty else { return nil }
+            return .endAsked(at: MonotonicTime(nanoseconds: now))
+        case .end:
+            guard let cycles = body.take(UInt64.self), let digest = body.take(UInt64.self), body.isEmpty
+            else {
+                return nil
+            }
+            isEnded = true
+            return .end(cycles: cycles, digest: digest)
+        }
+    }
+
+    private static func start(_ bytes: ArraySlice<UInt8>) -> RecordedStart? {
+        var body = bytes
+        guard let wall = body.take(Int64.self), let now = body.take(Int64.self),
+            let enter = body.take(Int64.self)
+        else { return nil }
+        var parts: [[UInt8]?] = []
+        for _ in 0..<2 {
+            guard let length = body.take(UInt32.self) else { return nil }
+            if length == .max {
+                parts.append(nil)
+            } else {
+                guard let part = body.take(bytes: Int(length)) else { return nil }
+                parts.append(part)
+            }
+        }
+        guard body.isEmpty, wall.magnitude < 1 << 40, now.magnitude < 1 << 62, enter >= -1 else { return nil }
+        return RecordedStart(
+            wallSeconds: wall, now: MonotonicTime(nanoseconds: now),
+            enterService: enter < 0 ? nil : .nanoseconds(enter), latches: parts[0], run: parts[1])
+    }
+
+    private mutating func cycle(
+        _ body: ArraySlice<UInt8>, at byte: Int
+    ) throws(RecordingFault) -> Record? {
+        guard hasStart, WordDelta.decode(body, onto: &words) else { return nil }
+        var walk = WordWalk.filling(words)
+        var inputs = CycleInputs(unitCount: unitCount)
+        walk.walk(&inputs)
+        if let refused = walk.refused, names.indices.contains(refused) {
+            throw fault(byte, "\(names[refused]): no such value")
+        }
+        return .cycle(inputs, decision: Array(words[names.count...]))
+    }
+}

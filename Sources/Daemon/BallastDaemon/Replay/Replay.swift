@@ -1,0 +1,163 @@
+import Control
+import CycleRecord
+import LinuxIO
+import Plant
+import Quantities
+import SiteConfig
+
+/// Runs the production controller on what a recording says it was given, and compares what it decides with
+/// what was decided, bit by bit.
+public struct Replay {
+    /// The first place where a decision is another one.
+    public struct Difference: Sendable, Equatable {
+        /// From 1 on, over the whole recording.
+        public var cycle: UInt64
+        /// Since the controller's start before it.
+        public var time: Duration
+        /// Of the decision, as `DecisionWords` calls it.
+        public var field: String
+        public var recorded: UInt64
+        public var replayed: UInt64
+    }
+
+    /// Who has made the recording.
+    public private(set) var about = ""
+    /// That were compared.
+    public private(set) var cycles: UInt64 = 0
+    /// Of the controller in the recording.
+    public private(set) var starts = 0
+    public private(set) var difference: Difference?
+    /// Why the rest, or all of it, could not be read or run.
+    public private(set) var fault: String?
+    /// Over all decisions, as they were made now.
+    public private(set) var digest = ""
+    /// The recording was ended, not cut off by the death of its writer.
+    public private(set) var isEnded = false
+
+    private var files: [(path: String, bytes: [UInt8])] = []
+    private var site: RecordedSite?
+    /// The recorded time to enter service counts; a simulation may have shortened it.
+    private var keepsTime = true
+    private var core: CoreRun?
+    private var recorder: CycleRecorder?
+    private var begun = MonotonicTime(nanoseconds: 0)
+    private var inputCount = 0
+    private var names: [String] = []
+
+    /// Replays all of it, up to the first difference or fault.
+    ///
+    /// - Parameter other: settings in place of the recorded ones: the first decision that they would have
+    ///   changed is the difference.
+    public init(_ bytes: [UInt8], with other: CheckedSite? = nil) {
+        site = other.map { RecordedSite(config: $0.config, profiles: $0.profiles) }
+        keepsTime = other == nil
+        do throws(RecordingFault) {
+            var reader = try RecordingReader(bytes)
+            inputCount = CycleNames.inputs(reader.unitCount).count
+            names = CycleNames.decision(reader.unitCount)
+            recorder = CycleRecorder(unitCount: reader.unitCount, about: "replay", files: [])
+            while difference == nil, fault == nil, let record = try reader.next() { take(record) }
+            isEnded = reader.isEnded
+        } catch {
+            fault = error.description
+        }
+        if let core { recorder = core.recorder }
+        digest = recorder?.digest.text ?? ""
+        (core, recorder) = (nil, nil)
+    }
+
+    /// All that there is was compared, and is the same.
+    public var isIdentical: Bool { difference == nil && fault == nil && cycles > 0 }
+
+    private mutating func take(_ record: RecordingReader.Record) {
+        switch record {
+        case .about(let text): about = text
+        case .file(let path, let bytes): files.append((path, bytes))
+        case .start(let start): begin(start)
+        case .command(let command, let now): core?.handle(command, at: now)
+        case .endAsked(let now): core?.beginEnd(at: now)
+        case .cycle(let inputs, let decision): turn(inputs, decision)
+        case .end(let count, let digest):
+            let own = core?.recorder ?? recorder
+            if count != cycles || digest != own?.digest.value {
+                fault = "its end tells of \(count) cycles with another digest than those that are there"
+            }
+        }
+    }
+
+    private mutating func begin(_ start: RecordedStart) {
+        do {
+            var site = try self.site ?? RecordedSite(files)
+            if keepsTime, let time = start.enterService { site.config.control.enterService = time }
+            guard CycleNames.inputs(site.config.units.count).count == inputCount else {
+                fault = "its site has \(site.config.units.count) units, and its cycles another number"
+                return
+            }
+            self.site = site
+            var state = CoreState()
+            (state.latches, state.run) = (start.latches, start.run)
+            if let core { recorder = core.recorder }
+            core = CoreRun(
+                site.config, profiles: site.profiles, state: state, wallSeconds: start.wallSeconds,
+                at: start.now, recorder: recorder)
+            begun = start.now
+            starts += 1
+        } catch {
+            fault = "its site is refused by this version: \(error)"
+        }
+    }
+
+    private mutating func turn(_ inputs: CycleInputs, _ decision: [UInt64]) {
+        guard let core else { return }
+        _ = core.turn(grid: inputs.grid, units: inputs.units.span, at: inputs.now)
+        cycles += 1
+        guard let words = core.recorder?.words else { return }
+        for index in decision.indices where words[inputCount + index] != decision[index] {
+            difference = Difference(
+                cycle: cycles, time: inputs.now - begun, field: names[index], recorded: decision[index],
+                replayed: words[inputCount + index])
+            return
+        }
+    }
+
+    /// For a person, in one line.
+    public var text: String {
+        if let difference {
+            let time = Double((difference.time.milliseconds).rounded()) / 1_000
+            return "differs in cycle \(difference.cycle), \(time) s after the start: \(difference.field) is "
+                + "\(Self.shown(difference.replayed)), recorded was \(Self.shown(difference.recorded)); "
+                + "the \(difference.cycle - 1) before are identical"
+        }
+        let compared = "\(cycles) cycles, digest \(digest)"
+        if let fault {
+            return cycles == 0
+                ? "not replayed: \(fault)" : "identical up to a fault, \(compared); then \(fault)"
+        }
+        if cycles == 0 { return "not replayed: it holds no cycle" }
+        return "identical, \(compared)" + (isEnded ? "" : "; the recording was not ended")
+    }
+
+    /// A word does not know what it is: a number where it looks like one.
+    private static func shown(_ word: UInt64) -> String {
+        if word == .max { return "nothing" }
+        let number = Double(bitPattern: word)
+        return number.magnitude > 1e-9 && number.magnitude < 1e15 ? "\(number)" : "\(word)"
+    }
+}
+
+extension Replay {
+    /// Replays a file, and says in one line what came of it.
+    ///
+    /// - Parameter site: another site's file in place of the recorded one.
+    public static func report(path: String, with site: String? = nil) -> (text: String, isIdentical: Bool) {
+        do {
+            guard let bytes = try DurableFile.read(path, limit: 1 << 30) else {
+                return ("\(path): there is no such file", false)
+            }
+            let replay = Replay(bytes, with: try site.map { try CheckedSite(path: $0) })
+            return ("\(path): \(replay.text)", replay.isIdentical)
+        } catch {
+            return ("\(path): \(error)", false)
+        }
+    }
+}
