@@ -266,7 +266,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         case .ready where gap.ended != nil: mode.waive(at: input.now)
         case .stop, .stopped, .ready, .connected: break
         }
-        let isQuiet = !input.isStopWanted && !isKeptOut && signals.inputsSilence == 0 && isMerelySilent
+        let isQuiet = !input.isStopWanted && !isKeptOut && isMerelySilent
         if !isQuiet || !input.isGridGood { gap.spoil() }
     }
 

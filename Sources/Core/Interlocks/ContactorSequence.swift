@@ -155,8 +155,8 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         let lasts = disagreesSince.map { now - $0 >= settings.feedbackDebounce } ?? false
         if agreement == .contradicted, lasts || isFlickering, !isOpeningFaulted { return .disagreement }
         if settings.drive == .battery { return seen.isClosingWanted ? .charged : unload(seen) }
-        // Contacts that nobody sees stay or go open.
-        let isClosingWanted = seen.isClosingWanted && agreement != .unknown
+        // Contacts that nobody sees stay or go open; closed ones for as long as nobody wants them open.
+        let isClosingWanted = seen.isClosingWanted && (agreement != .unknown || state == .closed)
         switch state {
         case .unchecked, .proving, .checking: if isDischarged(seen) { return .discharged }
         case .opening: return unload(seen)
