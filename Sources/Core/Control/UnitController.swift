@@ -403,7 +403,12 @@ struct UnitController: Sendable, BitwiseCopyable {
                 add(.countedAnew(row.id), limit: row.trip)
             }
             if verdict.tripped.contains(row.id) {
-                add(.tripped(row.id), limit: row.trip)
+                // By its count, and not by what is measured now, where that alone is no trip.
+                let isCounted = row.count > 0 && verdict.counted.contains(row.id)
+                add(
+                    .tripped(row.id),
+                    limit: isCounted && (row.signal == .batterySilence || row.signal == .inverterSilence)
+                        ? nil : row.trip)
                 if row.id == .notFollowing { events.tell(sight.actuation.last, delivered(signals)) }
             }
             if isWarned != reported.contains(row.id) {

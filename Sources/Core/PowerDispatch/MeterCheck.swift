@@ -82,7 +82,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         }
     }
 
-    private mutating func restart() {
+    /// What is reckoned of a silent unit has changed, and others may have made up for it: what the meter shows
+    /// of both together tests nothing.
+    public mutating func restart() {
         reference = nil
         steppedAt = nil
     }

@@ -101,7 +101,7 @@ enum Names {
         let limit = event.limit.map { ", limit \(rounded($0)) \(row.signal.shownSymbol)" } ?? ""
         if let missing = event.missing {
             // A drop-out shorter than the limit trips because it came again and again.
-            if let reached = event.limit, value < reached, row.count > 0 {
+            if event.limit == nil, row.count > 0 {
                 let times = "\(row.count) times within \(rounded(row.countWindow.seconds)) s"
                 return "\(quantity(missing)) \(rounded(value)) s, \(times)\(heard(missing))"
             }
