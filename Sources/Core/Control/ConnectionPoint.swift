@@ -82,8 +82,8 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             at: now, within: units[index].settings.budget.inverter)
     }
 
-    /// What a unit still gives whose inverter is silent: what its battery says that flows, else its last command
-    /// until its proven reversion is over. Others make up for the rest alone.
+    /// What a unit still gives whose inverter is silent: what its battery says that flows, else its last
+    /// command until its proven reversion is over. Others make up for the rest alone.
     func presumed(
         of index: Int, _ images: Span<UnitImage>, _ units: inout InlineArray<64, UnitController>,
         _ now: MonotonicTime

@@ -78,6 +78,8 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
     public private(set) var state: State
     let settings: ContactorSettings
     private(set) var disagreesSince: MonotonicTime?
+    /// Since when a contact cannot be read.
+    private(set) var unreadSince: MonotonicTime?
     private(set) var flicker = ContactFlicker()
     /// Until when those causes that stand let an opening wait; `nil` while none does.
     private var deadline: MonotonicTime?
@@ -142,10 +144,10 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
     private mutating func event(_ seen: ContactorReading, at now: MonotonicTime) -> Event {
         let agreement = agreement(seen)
         switch agreement {
-        case .agreed: disagreesSince = nil
-        case .contradicted: disagreesSince = disagreesSince ?? now
+        case .agreed: (disagreesSince, unreadSince) = (nil, nil)
+        case .contradicted: (disagreesSince, unreadSince) = (disagreesSince ?? now, nil)
         // What cannot be read heals nothing.
-        case .unknown: break
+        case .unknown: unreadSince = unreadSince ?? now
         }
         let isFlickering = flickers(agreement, at: now)
         if seen.isReset {
@@ -155,8 +157,9 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         let lasts = disagreesSince.map { now - $0 >= settings.feedbackDebounce } ?? false
         if agreement == .contradicted, lasts || isFlickering, !isOpeningFaulted { return .disagreement }
         if settings.drive == .battery { return seen.isClosingWanted ? .charged : unload(seen) }
-        // Contacts that nobody sees stay or go open; closed ones for as long as nobody wants them open.
-        let isClosingWanted = seen.isClosingWanted && (agreement != .unknown || state == .closed)
+        // Contacts that nobody sees stay or go open; closed ones are given their debounce.
+        let isUnread = unreadSince.map { state != .closed || now - $0 >= settings.feedbackDebounce } ?? false
+        let isClosingWanted = seen.isClosingWanted && !isUnread
         switch state {
         case .unchecked, .proving, .checking: if isDischarged(seen) { return .discharged }
         case .opening: return unload(seen)

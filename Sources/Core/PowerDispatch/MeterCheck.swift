@@ -82,8 +82,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         }
     }
 
-    /// What is reckoned of a silent unit has changed, and others may have made up for it: what the meter shows
-    /// of both together tests nothing.
+    /// What is reckoned of a silent unit has changed, and others may have made up for it: what the meter
+    /// shows of both together tests nothing.
     public mutating func restart() {
         reference = nil
         steppedAt = nil

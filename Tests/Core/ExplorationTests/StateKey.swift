@@ -109,6 +109,7 @@ private struct UnitKey: Hashable {
         bits.add(detail, width: 4)
         bits.add(Bits.age(of: since, now, atMost: 2), width: 2)
         bits.add(Bits.age(of: control.sequence.disagreesSince, now, atMost: 1), width: 2)
+        bits.add(Bits.age(of: control.sequence.unreadSince, now, atMost: 2), width: 2)
         let flicker = control.sequence.flicker
         bits.add(UInt64(flicker.contradictedFor / SiteSpecification.period), width: 3)
         bits.add(Bits.age(of: flicker.agreedSince, now, atMost: 14), width: 4)
@@ -233,7 +234,7 @@ extension StateKey {
             ),
             (
                 "ContactorSequence", unit.contactors.sequence,
-                ["state", "settings", "disagreesSince", "flicker", "deadline"]
+                ["state", "settings", "disagreesSince", "unreadSince", "flicker", "deadline"]
             ),
             (
                 "ContactFlicker", unit.contactors.sequence.flicker,

@@ -184,6 +184,8 @@ import Testing
         var rig = Rig()
         rig.close()
         rig.seen.current = Amperes(50)
+        rig.run(5) { $0.isMainClosed = nil }
+        #expect(rig.output.closesMain && rig.output.isPermitted, "80 ms: the debounce")
         rig.step { $0.isMainClosed = nil }
         #expect(rig.output.closesMain && !rig.output.isPermitted, "power ends first")
         rig.seen.current = Amperes(0)
