@@ -15,8 +15,6 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     private var commands: InlineArray<64, Watts> = InlineArray(repeating: .zero)
     /// One bit for each unit that was steered in the cycle before.
     private var steered: UInt64 = 0
-    /// What silent units still gave in the cycle before, as it is reckoned.
-    private var lastSilent = Watts.zero
     private var startedAt: MonotonicTime?
 
     init(rated: Watts, meterBudget: Duration) {
@@ -37,13 +35,10 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         _ decision: inout Decision
     ) -> (lowest: Watts?, highest: Watts?) {
         startedAt = startedAt ?? now
-        var (own, wanted, silent) = (Watts.zero, Watts.zero, Watts.zero)
+        var (own, wanted) = (Watts.zero, Watts.zero)
         var mask: UInt64 = 0
         for index in 0..<count {
-            guard let power = power(of: index, images, &units, now) else {
-                silent += presumed(of: index, images, &units, now)
-                continue
-            }
+            guard let power = power(of: index, images, &units, now) else { continue }
             commands[index] = asked[index]
             guard units[index].mode.isRunning else { continue }
             mask |= 1 << UInt64(index)
@@ -51,8 +46,6 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             wanted += commands[index]
         }
         if mask != steered { check.regroup(own: own) }
-        if (silent - lastSilent).magnitude > own.magnitude * 0.01 + Watts(100) { check.restart() }
-        lastSilent = silent
         steered = mask
         let meter = grid.activePower.fresh(at: now, within: settings.meterBudget)
         let before = check.verdict
@@ -80,22 +73,6 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     ) -> Watts? {
         images[index].inverter.activePower.fresh(
             at: now, within: units[index].settings.budget.inverter)
-    }
-
-    /// What a unit still gives whose inverter is silent: what its battery says that flows, else its last
-    /// command until its proven reversion is over. Others make up for the rest alone.
-    func presumed(
-        of index: Int, _ images: Span<UnitImage>, _ units: inout InlineArray<64, UnitController>,
-        _ now: MonotonicTime
-    ) -> Watts {
-        guard !units[index].mode.isRunning, power(of: index, images, &units, now) == nil,
-            let silence = units[index].sight.inverterSilentFor
-        else { return .zero }
-        if let drawn = units[index].sight.drawn(images[index], at: now) {
-            return drawn.magnitude > units[index].settings.rating * Self.contradictedShare ? drawn : .zero
-        }
-        guard let proven = units[index].settings.provenReversion, silence < proven else { return .zero }
-        return commands[index]
     }
 
     /// More than any inverter loses.

@@ -22,6 +22,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private(set) var leavesContactors = true
     /// From when on the inverter gets no more writes, so that its reversion comes.
     private(set) var restsSince: MonotonicTime?
+    /// Its power has ended since then.
+    private(set) var hasEnded = false
     /// The inverter tells its power, in this cycle and in the one before.
     private var isHeard = false
     private var wasHeard = false
@@ -142,17 +144,29 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     /// write would start that anew.
     private mutating func rest(at now: MonotonicTime) {
         defer { wasHeard = isHeard }
-        guard case .opening(let since, _) = sequence.state, finding != .none else {
-            if case .opening = sequence.state {} else { (restsSince, heardAgain) = (nil, nil) }
-            seen.isUnloaded = finding == .none
-            return
-        }
         let reversion = inverter.reversion
+        guard case .opening(let since, _) = sequence.state, finding != .none else {
+            seen.isUnloaded = finding == .none
+            return stayAlone(for: reversion, at: now)
+        }
         // What did not reach it, it could not obey: it is told once more, once.
         if restsSince != nil, isHeard, !wasHeard, heardAgain == nil { (restsSince, heardAgain) = (nil, now) }
         if restsSince == nil, now - (heardAgain ?? since) >= following(reversion) { restsSince = now }
         guard let restsSince else { return seen.isUnloaded = false }
         seen.isUnloaded = inverter.isProven && finding == .unknown && now - restsSince >= reversion
+    }
+
+    /// Told again, an inverter that has not obeyed might go on. It is left alone until power is wanted of it,
+    /// until it comes back by itself, or until its own timer must have ended what has not ended yet.
+    private mutating func stayAlone(for reversion: Duration, at now: MonotonicTime) {
+        if case .opening = sequence.state { return }
+        heardAgain = nil
+        guard let since = restsSince else { return hasEnded = false }
+        hasEnded = hasEnded || finding == .none
+        let isLate = !hasEnded && now - since >= reversion + inverter.following
+        if seen.isClosingWanted || isLate || (hasEnded && finding == .flows) {
+            (restsSince, hasEnded) = (nil, false)
+        }
     }
 
     /// How long it is told zero before it is left alone: its response, but where the cause does not let

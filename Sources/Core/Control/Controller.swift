@@ -276,7 +276,6 @@ public struct Controller: Sendable, BitwiseCopyable {
             shares[index].losses = unit.losses
             let own = overrides[index].power(after: elapsed)
             decision.units[index].override = own
-            rest -= connection.presumed(of: index, images, &units, now)
             guard let own else { continue }
             rest -= decision.units[index].window.clamp(own)
             shares[index].window = .closed(.sharing)

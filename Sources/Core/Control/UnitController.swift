@@ -404,11 +404,8 @@ struct UnitController: Sendable, BitwiseCopyable {
             }
             if verdict.tripped.contains(row.id) {
                 // By its count, and not by what is measured now, where that alone is no trip.
-                let isCounted = row.count > 0 && verdict.counted.contains(row.id)
-                add(
-                    .tripped(row.id),
-                    limit: isCounted && (row.signal == .batterySilence || row.signal == .inverterSilence)
-                        ? nil : row.trip)
+                let isByCount = row.count > 0 && verdict.counted.contains(row.id) && isSilence(row.signal)
+                add(.tripped(row.id), limit: isByCount ? nil : row.trip)
                 if row.id == .notFollowing { events.tell(sight.actuation.last, delivered(signals)) }
             }
             if isWarned != reported.contains(row.id) {
@@ -416,6 +413,10 @@ struct UnitController: Sendable, BitwiseCopyable {
             }
         }
         reported = bank.warnings
+    }
+
+    private func isSilence(_ signal: Signal) -> Bool {
+        signal == .batterySilence || signal == .inverterSilence || signal == .inputsSilence
     }
 
     /// The silence that judges counts one budget more than what is refused has lasted.

@@ -82,9 +82,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         }
     }
 
-    /// What is reckoned of a silent unit has changed, and others may have made up for it: what the meter
-    /// shows of both together tests nothing.
-    public mutating func restart() {
+    private mutating func restart() {
         reference = nil
         steppedAt = nil
     }

@@ -13,7 +13,7 @@ import YAMLText
         ("overcurrent_charge", 1_000 + 10_000 + 20 + 520 + 1_000, "the longest debounce"),
         ("inverter_fault", 100 + 200 + 20 + 520 + 1_000, "the inverter's own poll"),
         ("lost_bms", 2 * (3 * 1_000 + 20) + 0 + 20 + 520 + 1_000, "twice the staleness budget"),
-        ("not_following", 100 + 2_000 + 2_000 + 20 + 520 + 1_000, "the time in which the power may still arrive"),
+        ("not_following", 100 + 2_000 + 2_000 + 20 + 520 + 10_000 + 1_000, "the time in which the power may still arrive, then its own timer"),
         ("thermal_runaway", 1_000 + 11_000 + 3_000 + 20 + 520 + 1_000, "the past that a slope needs"),
         ("lost_inverter", 10_000 + 1_000, "no write arrives: its own reversion, then its response"),
     ]

@@ -123,6 +123,8 @@ private struct UnitKey: Hashable {
         bits.add(control.isResetWanted)
         bits.add(control.hasSeenInputs)
         bits.add(control.leavesContactors)
+        bits.add(control.restsSince != nil)
+        bits.add(control.hasEnded)
         bits.add(Bits.age(of: control.leavesContactors ? control.startedAt : nil, now, atMost: 2), width: 2)
         bits.add(unit.reportedFault.map { UInt64($0.rawValue) + 1 } ?? 0, width: 4)
         bits.add(UInt64(memory.trippedCycles), width: 2)
@@ -228,7 +230,8 @@ extension StateKey {
                 [
                     "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
                     "finding",
-                    "startedAt", "leavesContactors", "restsSince", "isHeard", "wasHeard", "heardAgain",
+                    "startedAt", "leavesContactors", "restsSince", "hasEnded", "isHeard", "wasHeard",
+                    "heardAgain",
                     "inverter",
                 ]
             ),

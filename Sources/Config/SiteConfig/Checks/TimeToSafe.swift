@@ -112,6 +112,10 @@ struct SafePath {
             let own = [part("reversion", reversion)]
             if sum(own) > sum(parts) { parts = own }
         }
+        // An inverter that does not obey is left alone until its own timer ends its power.
+        if signal.name == "actuation_error", unit.contactors == nil {
+            parts.append(part("reversion", reversion))
+        }
         parts.append(part("response", unit.response))
         if signal.name == "actuation_error", rule.action != .stop, let opening = unit.contactorOpening {
             parts.append(part("opening", wait(for: rule) + coilWrite + opening))

@@ -36,7 +36,8 @@ enum InterlockKeys {
         "the sum of times beyond the trip limit that trips too; it leaks at a twentieth"
     ) { Duration.milliseconds($0) }
     static let count = ConfigKey.whole(
-        "count", 2...5, "", .computed("3 for smoke, gas, breaker and battery drop-outs, 5 for the inverter's, else not counted"),
+        "count", 2...5, "",
+        .computed("3 for smoke, gas, breaker, battery drop-outs; 5 of inverter, I/O module; else none"),
         "how often the limit is passed anew in count_window_s before that trips too"
     ) { $0 }
     static let countWindow = ConfigKey.whole(

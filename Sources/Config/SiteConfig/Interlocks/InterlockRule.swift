@@ -92,11 +92,11 @@ public struct InterlockRule: Sendable, Equatable {
         return (times, givenWindow ?? .seconds(600))
     }
 
-    /// An inverter's line loses more than a battery's wire: three of its drop-outs an hour cost nothing.
+    /// A Modbus line loses more than a battery's wire: three of its drop-outs an hour cost nothing.
     private static func usualCount(_ signal: String) -> Int? {
         switch signal {
         case "smoke_input", "gas_input", "breaker_input", "battery_silence": 3
-        case "inverter_silence": 5
+        case "inverter_silence", "inputs_silence": 5
         case _: nil
         }
     }

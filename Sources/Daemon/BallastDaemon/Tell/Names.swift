@@ -98,13 +98,10 @@ enum Names {
     static func value(_ event: Event, of id: InterlockID, in table: InterlockTable) -> String {
         guard let row = row(id, in: table), let value = event.value else { return "" }
         if let bits = bits(value, of: row.signal) { return "\(row.signal.quantity): \(bits)" }
-        let limit = event.limit.map { ", limit \(rounded($0)) \(row.signal.shownSymbol)" } ?? ""
+        // A drop-out shorter than the limit trips because it came again and again.
+        let times = row.count > 0 ? ", \(row.count) times within \(rounded(row.countWindow.seconds)) s" : ""
+        let limit = event.limit.map { ", limit \(rounded($0)) \(row.signal.shownSymbol)" } ?? times
         if let missing = event.missing {
-            // A drop-out shorter than the limit trips because it came again and again.
-            if event.limit == nil, row.count > 0 {
-                let times = "\(row.count) times within \(rounded(row.countWindow.seconds)) s"
-                return "\(quantity(missing)) \(rounded(value)) s, \(times)\(heard(missing))"
-            }
             return "\(quantity(missing)) \(rounded(value)) s\(limit)\(heard(missing))"
         }
         return "\(row.signal.quantity) \(rounded(value)) \(row.signal.shownSymbol)\(limit)"
