@@ -191,10 +191,7 @@ import Testing
         rig.seen.current = Amperes(0)
         rig.step { $0.isMainClosed = nil }
         #expect(!rig.output.closesMain)
-        rig.run(50) {
-            $0.isMainClosed = nil
-            $0.dcVoltage = Volts(0)
-        }
+        rig.run(50) { ($0.isMainClosed, $0.dcVoltage) = (nil, Volts(0)) }
         #expect(rig.sequence.state == .open && rig.sequence.fault == nil, "wanted closed, and not tried")
         rig.run(3) { $0.dcVoltage = Volts(0) }
         #expect(rig.output.closesPrecharge, "seen again")

@@ -100,9 +100,10 @@ extension InterlockMatrix {
         lines += [
             "  * mandatory in production. A missing or stale signal closes the row's direction; what is not wired is not judged.",
             "  what flickers: the time beyond a trip limit is summed too and trips at exposure_ms (ten times 'for ms'), leaking at",
-            "  a twentieth; "
+            "  a twentieth; as do so many times in so many s:",
+            "    "
                 + rows.compactMap { row in
-                    row.rule.count.map { "\(row.rule.id) \($0.times)" + " in \(Int($0.window.seconds)) s" }
+                    row.rule.count.map { "\(row.rule.id) \($0.times) in \(Int($0.window.seconds))" }
                 }.joined(separator: ", "),
             "time to safe in ms: worst case from evidence on the wire to zero power; limit: half of the process safety time;",
             "  open: until contacts part at the latest, where nothing shows before that no current flows",
