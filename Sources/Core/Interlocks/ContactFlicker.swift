@@ -42,6 +42,7 @@ struct ContactFlicker: Sendable, BitwiseCopyable {
         if now - since >= debounce * 4 { (contradictedFor, agreedSince) = (.zero, nil) }
         return false
     }
+
     /// One that lasts a tenth of its debounce counts: less is a reading that went wrong.
     private mutating func isTooOften(_ debounce: Duration, at now: MonotonicTime) -> Bool {
         guard let begun = begunAt, now - begun >= debounce / 10 else { return false }
