@@ -100,6 +100,12 @@ private let expected = Hertz(49.985)
         try eventually("and finds the device when it answers") { Self.isRead(inverter) }
     }
 
+    /// What is said of a power that is refused by this code: 10 and 11 are a gateway's words of a device that is
+    /// silent behind it.
+    static let reasons: [Int: ReadingFault] = [
+        4: .deviceFault, 5: .busy, 6: .busy, 7: .deviceFault, 8: .deviceFault, 10: .stale, 11: .stale,
+    ]
+
     /// 9 stands for nothing in Modbus, and pymodbus cannot say it.
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8, 10, 11])
     func `a device that refuses goes stale, is told of, and comes back`(code: Int) throws {
@@ -116,6 +122,11 @@ private let expected = Hertz(49.985)
         }
         try eventually("the code is reported") {
             link.count { if case .exception(let told, _) = $0 { Int(told) == code } else { false } } >= 1
+        }
+        if let reason = Self.reasons[code] {
+            try eventually("the reading says why") {
+                inverter.image.activePower.fault(at: .now(), within: short) == reason
+            }
         }
         #expect(link.talk.status.reconnects == 0, "an exception does not end the session")
         try peer.ask("exception 1 0")
