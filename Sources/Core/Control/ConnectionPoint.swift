@@ -10,6 +10,7 @@ import Quantities
 /// its nameplate for as long as it is silent where nothing is proven.
 struct ConnectionPoint: Sendable, BitwiseCopyable {
     private var check: MeterCheck
+    private var unjudged = UnjudgedSteps()
     /// What was asked of each unit in the cycle before, and when its inverter was last heard.
     private var asked: InlineArray<64, Watts> = InlineArray(repeating: .zero)
     private var commands: InlineArray<64, Watts> = InlineArray(repeating: .zero)
@@ -36,21 +37,29 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     ) -> (lowest: Watts?, highest: Watts?) {
         startedAt = startedAt ?? now
         var (own, wanted) = (Watts.zero, Watts.zero)
-        var mask: UInt64 = 0
+        var group = UnjudgedSteps.Group()
         for index in 0..<count {
             guard let power = power(of: index, images, &units, now) else { continue }
             commands[index] = asked[index]
             guard units[index].mode.isRunning else { continue }
-            mask |= 1 << UInt64(index)
+            group.add(index, power)
             own += power
             wanted += commands[index]
         }
-        if mask != steered { check.regroup(own: own) }
-        steered = mask
+        if group.mask != steered { check.regroup(own: own) }
+        steered = group.mask
         let meter = grid.activePower.fresh(at: now, within: settings.meterBudget)
         let before = check.verdict
         let loadMax = settings.limits.loadMax
+        let wasJudging = check.isJudging
         check.look(meter: meter, own: own, asked: wanted, loadMax: loadMax, at: now)
+        if check.isResting || (wasJudging && !check.isJudging && meter != nil) {
+            unjudged.rest(group, meter: meter)
+        } else if !check.isJudging,
+            unjudged.isHidden(group, meter: meter, step: check.step, settling: check.settling, at: now)
+        {
+            check.doubt()
+        }
         decision.grid.meter = check.verdict
         if check.verdict != before {
             decision.events.append(
@@ -61,7 +70,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         let others = check.others(meter: meter, own: own, loadMax: loadMax)
         var rest = SiteLimits.Rest(least: others.least, most: others.most)
         let isMetered = meter != nil && check.verdict == .proven
-        for index in 0..<count where mask & (1 << UInt64(index)) == 0 {
+        for index in 0..<count where group.mask & (1 << UInt64(index)) == 0 {
             add(index, images, &units, isMetered, now, &rest)
         }
         return settings.limits.window(beside: rest)

@@ -46,9 +46,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     }
 
     /// A smaller change of the units' power proves nothing.
-    private let step: Watts
+    public let step: Watts
     /// From the step to the verdict: the meter's own way to its register.
-    private let settling: Duration
+    public let settling: Duration
     public private(set) var verdict = Verdict.unproven
     private var reference: Point?
     /// When the reference was taken, until the units' power has rested there for the meter's own way to its
@@ -80,6 +80,16 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         guard steppedAt == nil, let reference, (own - reference.own).magnitude < step * 0.25 else {
             return restart()
         }
+    }
+
+    /// All stands still since long enough, and the next step is measured from here.
+    public var isResting: Bool { reference != nil && steppedAt == nil && unsettledSince == nil }
+    /// A step waits for its verdict.
+    public var isJudging: Bool { steppedAt != nil }
+
+    /// A step went by without a verdict, and the meter did not show it: what was proven before does not count.
+    public mutating func doubt() {
+        if verdict == .proven { verdict = .unproven }
     }
 
     private mutating func restart() {

@@ -52,6 +52,7 @@ public enum EventName: String, Sendable, CaseIterable {
     case gridSourceSees = "grid_source_sees"
     case gridUnseen = "grid_unseen"
     case meterGood = "meter_good"
+    case meterUnproven = "meter_unproven"
     case meterWrong = "meter_wrong"
     case gridGood = "grid_good"
     case gridEntered = "grid_entered"

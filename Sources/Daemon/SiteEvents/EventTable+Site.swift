@@ -164,6 +164,18 @@ extension EventTable {
                 Nothing.
                 """),
         EventRow(
+            .meterUnproven, "5d0b7f4a92ce41d8b3a6e7150c98f264", .warning,
+            "Meter: a step of the units' power was not shown, and could not be judged",
+            """
+            The units' own power made a step while one of them, or the meter, was not heard, and the meter did not
+            show it; the one that was not heard may have moved too. Until a step is seen right again what the
+            meter shows widens no limit.
+            """,
+            advice: """
+                Nothing, if the meter is told good again soon; else look at its current transformers and
+                power_sign, and at why a unit was not heard.
+                """),
+        EventRow(
             .meterWrong, "a81c4e7d03f95b26e1b7d8a2f4960c5e", .critical,
             "Meter: @BALLAST_CAUSE@",
             """

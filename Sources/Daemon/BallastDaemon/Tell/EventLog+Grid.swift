@@ -37,7 +37,11 @@ extension EventLog {
             }
             let powers = "it shows \(kilowatts(event.value)), the units give \(kilowatts(event.limit))"
             switch verdict {
-            case .proven, .unproven:
+            case .unproven:
+                (record.event, record.text) = (
+                    .meterUnproven, "the meter did not show a step that could not be judged; \(powers)"
+                )
+            case .proven:
                 (record.event, record.text) = (.meterGood, "the meter follows the units' power; \(powers)")
             case .reversed:
                 (record.event, record.text) = (
