@@ -46,7 +46,8 @@ public struct MissingReading: Sendable, BitwiseCopyable, Equatable {
     public var lasting: Duration?
     /// Since the device said anything of what it must say; `nil` where it never did.
     public var heard: Duration?
-    /// Nothing that it must say is fresh, and nothing is refused: there is no word from it at all.
+    /// Nothing that it must say is fresh, and nothing is refused: there is no word from it at all, since its
+    /// first reading went missing.
     public var isSilent: Bool
 }
 
@@ -102,9 +103,16 @@ extension MissingReading {
             age = fault == .stale ? reading.age(at: now) ?? reading.told(at: now) : lasting
         }
 
+        private var isHeardSince: Bool {
+            guard let heard, let age else { return false }
+            return heard + limit < age
+        }
+
         /// `nil` where none is missing.
         public var result: MissingReading? {
             guard let name else { return nil }
+            // What has said something since its reading went missing is not silent for as long.
+            let isSilent = isSilent && !isHeardSince
             return MissingReading(
                 device: device, name: name, fault: fault, lasting: age, heard: heard, isSilent: isSilent)
         }
