@@ -91,9 +91,10 @@ struct ContactorControl: Sendable, BitwiseCopyable {
             after: elapsed)
     }
 
-    /// The fault as an interlock sees it.
+    /// The fault as an interlock sees it: 1; half of it is a contradiction that is none yet.
     var feedback: SignalReading {
-        isDriven ? .value(sequence.showsFault(seen) ? 1 : 0) : .notWired
+        guard isDriven else { return .notWired }
+        return .value(sequence.showsFault(seen) ? 1 : sequence.isContradicted ? 0.5 : 0)
     }
 
     /// What contacts part that open now, as far as it is known: a current that nothing confirms is none.

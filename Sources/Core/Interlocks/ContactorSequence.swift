@@ -80,7 +80,11 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
     private(set) var disagreesSince: MonotonicTime?
     /// Since when a contact cannot be read.
     private(set) var unreadSince: MonotonicTime?
+    /// The debounce has begun anew after a contact that could not be read, since it agreed last.
+    private(set) var hasBegunAnew = false
     private(set) var flicker = ContactFlicker()
+    /// The main contact has been seen closed since it was told so.
+    private(set) var isSeenClosed = false
     /// Until when those causes that stand let an opening wait; `nil` while none does.
     private var deadline: MonotonicTime?
 
@@ -110,6 +114,9 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
 
     public var isFaulted: Bool { fault != nil }
 
+    /// A closed contact says now that it is not; shorter than its debounce that is no fault, but counts.
+    public var isContradicted: Bool { flicker.isContradicted }
+
     /// Whether what is seen still shows the fault, or cannot show that it is gone: no reset helps then.
     public func showsFault(_ seen: ContactorReading) -> Bool {
         switch state {
@@ -128,10 +135,11 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         if case .checking = state, seen.dcVoltage == nil { state = .checking(since: now) }
         var output = handle(event(seen, at: now), at: now)
         learnDeadline(seen, at: now)
+        isSeenClosed = state == .closed && (isSeenClosed || seen.isMainClosed == true)
         switch state {
         case .closed:
             output.closesMain = settings.drive == .own
-            output.isPermitted = true
+            output.isPermitted = isSeenClosed || settings.drive == .battery
         case .opening:
             output.closesMain = settings.drive == .own
             output.isOpening = true
@@ -143,12 +151,7 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
 
     private mutating func event(_ seen: ContactorReading, at now: MonotonicTime) -> Event {
         let agreement = agreement(seen)
-        switch agreement {
-        case .agreed: (disagreesSince, unreadSince) = (nil, nil)
-        case .contradicted: (disagreesSince, unreadSince) = (disagreesSince ?? now, nil)
-        // What cannot be read heals nothing.
-        case .unknown: unreadSince = unreadSince ?? now
-        }
+        noteDisagreement(agreement, at: now)
         let isFlickering = flickers(agreement, at: now)
         if seen.isReset {
             flicker = ContactFlicker()
@@ -167,6 +170,19 @@ public struct ContactorSequence: Sendable, BitwiseCopyable {
         case .open, .precharging, .pausing, .closed, .welded, .faulted: break
         }
         return isClosingWanted ? .close : unload(seen)
+    }
+
+    /// What cannot be read heals nothing. A module that does not answer takes no command either: once it is
+    /// back the contact has its debounce anew, once until it agrees.
+    private mutating func noteDisagreement(_ agreement: Agreement, at now: MonotonicTime) {
+        switch agreement {
+        case .agreed: (disagreesSince, unreadSince, hasBegunAnew) = (nil, nil, false)
+        case .contradicted:
+            let isBack = unreadSince != nil && !hasBegunAnew
+            if isBack { hasBegunAnew = true }
+            (disagreesSince, unreadSince) = (isBack ? now : disagreesSince ?? now, nil)
+        case .unknown: unreadSince = unreadSince ?? now
+        }
     }
 
     private func isDischarged(_ seen: ContactorReading) -> Bool {

@@ -110,11 +110,12 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
         self.hysteresis = hysteresis ?? signal.hysteresis
     }
 
-    /// Whether `value` is what `count` counts: a device that is not heard, long before that trips; of all
-    /// else the trip limit.
+    /// Whether `value` is what `count` counts: a device that is not heard, long before that trips, a contact
+    /// that contradicts for less than its debounce; of all else the trip limit.
     func isCounted(_ value: Double) -> Bool {
         switch signal {
         case .batterySilence, .inverterSilence, .inputsSilence: value >= 1
+        case .contactorFeedback: value >= 0.5
         case _: trip.map { isPassed($0, by: value) } ?? false
         }
     }

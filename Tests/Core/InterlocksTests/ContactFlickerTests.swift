@@ -10,8 +10,8 @@ import Testing
         (400, 1_000, true,  "never for its debounce in one piece"),
         (100, 1_000, true,  "a tenth of the time at load"),
         (100, 2_000, true,  "just short of four debounces between"),
-        (100, 2_200, true,  "three times in ten minutes, though well for long between"),
-        (450, 6_000, true,  "the same"),
+        (100, 2_200, false, "well for long between: the row counts how often"),
+        (450, 6_000, false, "the same"),
         (40,  6_000, false, "a reading that went wrong"),
         (0,   1_000, false, "well"),
     ]
@@ -27,25 +27,6 @@ import Testing
             if flicker.look(isAgreed: isAgreed, debounce: .milliseconds(500), at: now) { isFound = true }
         }
         #expect(isFound == row.isFound, row.why)
-    }
-
-    @Test func `the third in ten minutes is found, and two are not`() {
-        for (gap, isFound) in [(299.0, true), (302.0, false)] {
-            var flicker = ContactFlicker()
-            var found: [Int] = []
-            for number in 0..<3 {
-                for step in 0..<10 {
-                    let time = Double(number) * gap + Double(step) * 0.02 + 1
-                    let now = MonotonicTime(nanoseconds: Int64(time * 1e9))
-                    let isAgreed = step == 0 || step > 6
-                    if flicker.look(isAgreed: isAgreed, debounce: .milliseconds(500), at: now) {
-                        found.append(number)
-                    }
-                }
-                flicker.rest()
-            }
-            #expect(found == (isFound ? [2] : []), "each \(gap) s")
-        }
     }
 
     @Test func `what nobody can read heals nothing`() {

@@ -95,7 +95,7 @@ public struct InterlockRule: Sendable, Equatable {
     /// A Modbus line loses more than a battery's wire: three of its drop-outs an hour cost nothing.
     private static func usualCount(_ signal: String) -> Int? {
         switch signal {
-        case "smoke_input", "gas_input", "breaker_input", "battery_silence": 3
+        case "smoke_input", "gas_input", "breaker_input", "battery_silence", "contactor_feedback": 3
         case "inverter_silence", "inputs_silence": 5
         case _: nil
         }
