@@ -65,6 +65,10 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var oddSign = 0.0
     /// What the others drew when the meter was last seen right.
     private var trusted: Watts = .zero
+    /// What the others draw by the readings of now, which are of different moments; smoothed, since a limit that
+    /// followed each difference would swing with it.
+    private var shown: (others: Watts, at: MonotonicTime)?
+    private static let smoothing = Duration.milliseconds(400)
 
     /// - Parameters:
     ///   - rated: of all units; a twentieth of it is a step, and no less than 1 kW.
@@ -95,6 +99,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private mutating func restart() {
         reference = nil
         steppedAt = nil
+        shown = nil
     }
 
     /// Looks at both once; `nil` = not fresh.
@@ -108,6 +113,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     ) {
         guard let meter, let own else { return restart() }
         let point = Point(meter: meter, own: own, asked: asked)
+        smooth(point, now)
         if meter != last { movedAt = now }
         last = meter
         guard let reference else { return begin(point, now) }
@@ -135,6 +141,12 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
             if verdict == .proven && odd == 0 { trusted = point.others }
         }
         begin(point, now)
+    }
+
+    private mutating func smooth(_ point: Point, _ now: MonotonicTime) {
+        guard let before = shown else { return shown = (point.others, now) }
+        let share = min(1, (now - before.at).seconds / Self.smoothing.seconds)
+        shown = (before.others + (point.others - before.others) * share, now)
     }
 
     private func isAsked(_ change: Watts, from before: Watts?, to now: Watts?) -> Bool {
@@ -191,7 +203,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     public func others(meter: Watts?, own: Watts?, loadMax: Watts?) -> (least: Watts, most: Watts) {
         let said = loadMax ?? .zero
         guard let meter, let own, !verdict.isWrong else { return (-said, said) }
-        let (least, most) = believed(own - meter, loadMax)
+        let (least, most) = believed(shown?.others ?? own - meter, loadMax)
         return loadMax != nil ? (min(least, said), max(most, -said)) : (least, most)
     }
 
