@@ -404,7 +404,8 @@ struct UnitController: Sendable, BitwiseCopyable {
             }
             if verdict.tripped.contains(row.id) {
                 // By its count, and not by what is measured now, where that alone is no trip.
-                let isByCount = row.count > 0 && verdict.counted.contains(row.id) && isCountedEarly(row.signal)
+                let isCounted = row.count > 0 && verdict.counted.contains(row.id)
+                let isByCount = isCounted && isCountedEarly(row.signal)
                 add(.tripped(row.id), limit: isByCount ? nil : row.trip)
                 if row.id == .notFollowing { events.tell(sight.actuation.last, delivered(signals)) }
             }

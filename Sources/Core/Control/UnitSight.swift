@@ -37,10 +37,10 @@ struct UnitSight: Sendable, BitwiseCopyable {
         return power.map { $0.magnitude > settings.rating * 0.02 } ?? false
     }
 
-    /// Two fifths of the current at full power.
-    private func swing(_ image: UnitImage, _ now: MonotonicTime) -> Amperes? {
+    /// The current at full power.
+    private func full(_ image: UnitImage, _ now: MonotonicTime) -> Amperes? {
         let pack = image.battery.packVoltage.fresh(at: now, within: settings.budget.battery)
-        return pack.flatMap { $0 > .zero ? Amperes(0.4 * settings.rating.value / $0.value) : nil }
+        return pack.flatMap { $0 > .zero ? Amperes(settings.rating.value / $0.value) : nil }
     }
 
     /// Gives every signal its age: how long ago the device's required readings were all fresh.
@@ -53,7 +53,7 @@ struct UnitSight: Sendable, BitwiseCopyable {
         image.inverter.dcVoltage = Plausible.dcSide(raw.inverter.dcVoltage)
         let isLoaded = !settings.isFrozenUnderLoadOnly || isPowerFlowing(image, at: now)
         if frozen.isFrozen(
-            image.battery, at: now, within: budget.battery, isLoaded: isLoaded, swing: swing(image, now))
+            image.battery, at: now, within: budget.battery, isLoaded: isLoaded, full: full(image, now))
         {
             image.battery.packCurrent = .bad(.frozen, since: now)
             image.battery.packVoltage = .bad(.frozen, since: now)

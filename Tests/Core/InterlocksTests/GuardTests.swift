@@ -64,7 +64,7 @@ import Testing
             image.packCurrent = .good(Amperes(row.current(sample)), at: now)
             image.packVoltage = .good(Volts(800 + Double(sample % 3) * 0.1), at: now)
             if row.moves { image.cellVoltageMin = .good(Volts(3.3 - Double(sample % 2) * 0.001), at: now) }
-            isFrozen = watch.isFrozen(image, at: now, within: .seconds(1), swing: Amperes(50))
+            isFrozen = watch.isFrozen(image, at: now, within: .seconds(1), full: Amperes(125))
         }
         #expect(isFrozen == row.isFrozen, row.why)
     }
