@@ -89,7 +89,8 @@ public struct FrozenWatch: Sendable, BitwiseCopyable {
 
     /// What is carried for long moves voltages or warms: a board that shows neither stands still, however even
     /// the current is. One that only rests shows it by the first thing that is new.
-    private mutating func carry(_ sample: Sample, _ full: Amperes?, after time: Duration, _ budget: Duration) {
+    private mutating func carry(_ sample: Sample, _ full: Amperes?, after time: Duration, _ budget: Duration)
+    {
         guard sample.cells == last?.cells else { return carried = .zero }
         guard let full, full > .zero, time > .zero, time <= budget else { return }
         let share = min(1, sample.current.magnitude / full)

@@ -13,14 +13,13 @@ import Quantities
 /// last cycle, all but the latched trips that it holds back from a reset (no row of the specification holds);
 /// the watches for following, warmth and frozen values: no row of the specification reads the signals of the
 /// first two, and the last is off; sums and counts of what flickers, and a cause's patience, which no row of
-/// the specification has; the
-/// battery's widening limits, which never change here; of the contactors' load the finding, which each cycle
+/// the specification has; the battery's widening limits,
+/// which never change here; of the contactors' load the finding, which each cycle
 /// writes anew, and the contradiction of current and power, which no weather shows; the lowest voltage, which is
 /// always the same, and the nameplate, which nobody says; the rest of an inverter, whose reversion nobody has
 /// proven here; a second sender, which no weather shows; how far a unit has entered, since the ramp passes the
 /// whole range in one cycle; the point of connection, which has neither limits nor a meter here, and the share of
-/// the rating that was used, which only a stuck board of cells is judged by. When a contact's earlier
-/// contradictions leave their window of ten minutes is not told apart: they are counted alone.
+/// the rating that was used, which only a stuck board of cells is judged by.
 struct StateKey: Hashable {
     private var first: UnitKey
     private var second: UnitKey
@@ -115,8 +114,9 @@ private struct UnitKey: Hashable {
         bits.add(Bits.age(of: flicker.agreedSince, now, atMost: 14), width: 4)
         bits.add(flicker.seenAt != nil)
         bits.add(Bits.age(of: flicker.begunAt, now, atMost: 2), width: 2)
-        let times = flicker.times.count(at: .nanoseconds(now.nanoseconds), within: ContactFlicker.window)
-        bits.add(UInt64(min(3, times)), width: 2)
+        bits.add(flicker.isContradicted)
+        bits.add(control.sequence.hasBegunAnew)
+        bits.add(control.sequence.isSeenClosed)
         bits.add(control.output.closesMain)
         bits.add(control.output.closesPrecharge)
         bits.add(control.output.isPermitted)
@@ -237,11 +237,14 @@ extension StateKey {
             ),
             (
                 "ContactorSequence", unit.contactors.sequence,
-                ["state", "settings", "disagreesSince", "unreadSince", "flicker", "deadline"]
+                [
+                    "state", "settings", "disagreesSince", "unreadSince", "hasBegunAnew", "flicker",
+                    "isSeenClosed", "deadline",
+                ]
             ),
             (
                 "ContactFlicker", unit.contactors.sequence.flicker,
-                ["contradictedFor", "agreedSince", "seenAt", "begunAt", "times"]
+                ["contradictedFor", "agreedSince", "seenAt", "begunAt", "isContradicted"]
             ),
             ("UnitLocks", unit.locks, ["slots", "isMaintained", "isStandby", "isHeld"]),
             ("UnitMode", unit.mode, ["state", "enterService"]),

@@ -41,6 +41,7 @@ import Testing
             step()
             step { $0.isClosingWanted = true }
             step { $0.dcVoltage = Volts(760) }
+            step()
         }
     }
 
@@ -52,9 +53,9 @@ import Testing
         rig.step { $0.isClosingWanted = true }
         #expect(rig.output.closesPrecharge && !rig.output.closesMain && !rig.output.isPermitted)
         rig.step { $0.dcVoltage = Volts(760) }
-        #expect(rig.output.closesMain && rig.output.isPermitted && !rig.output.closesPrecharge)
+        #expect(rig.output.closesMain && !rig.output.isPermitted && !rig.output.closesPrecharge)
         rig.run(20)
-        #expect(rig.sequence.state == .closed)
+        #expect(rig.sequence.state == .closed && rig.output.isPermitted, "seen closed")
     }
 
     // swift-format-ignore
@@ -176,8 +177,7 @@ import Testing
         var rig = Rig()
         rig.close()
         rig.run(row.cycles) { $0.isMainClosed = row.says }
-        #expect(rig.sequence.isFaulted == row.isOpening, row.why)
-        #expect(rig.output.isPermitted != row.isOpening, row.why)
+        #expect(rig.sequence.isFaulted == row.isOpening && rig.output.isPermitted != row.isOpening, row.why)
     }
 
     @Test func `contacts that nobody can read open, and are no second fault`() {
@@ -199,16 +199,17 @@ import Testing
         #expect(!rig.output.closesPrecharge)
     }
 
-    @Test func `a contradiction is not healed by what cannot be read`() {
+    @Test func `a contact that cannot be read heals no contradiction, and has its debounce anew once`() {
         var rig = Rig()
         rig.close()
         rig.run(3) { $0.isMainClosed = false }
-        rig.seen.isClosingWanted = false
-        rig.seen.current = Amperes(50)
+        (rig.seen.isClosingWanted, rig.seen.current) = (false, Amperes(50))
         rig.run(3) { $0.isMainClosed = nil }
+        rig.run(3) { $0.isMainClosed = false }
         #expect(rig.sequence.fault == nil)
+        rig.run(3) { $0.isMainClosed = nil }
         rig.step { $0.isMainClosed = false }
-        #expect(rig.sequence.fault == .feedback, "100 ms after it was seen first")
+        #expect(rig.sequence.fault == .feedback, "100 ms after it could be read again for the first time")
     }
 
     @Test func `feedback that differs now and then is no fault`() {

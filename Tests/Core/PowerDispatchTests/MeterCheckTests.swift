@@ -24,6 +24,11 @@ import Testing
             }
         }
 
+        /// What the others draw is smoothed: to 100 W.
+        func shows(_ least: Double, _ most: Double) -> Bool {
+            abs(others.0 - least) < 0.1 && abs(others.1 - most) < 0.1
+        }
+
         var others: (Double, Double) {
             let others = check.others(
                 meter: meter(own - load).map { .kilowatts($0) }, own: .kilowatts(own), loadMax: loadMax)
@@ -71,7 +76,7 @@ import Testing
         #expect(bench.others == (60, 60))
         bench.meter = { _ in -10 }
         bench.run(to: 58, for: 3)
-        #expect(abs(bench.others.0 - 68) < 1e-6, "8 kW are no step, and all that is believed too much")
+        #expect(abs(bench.others.0 - 68) < 0.1, "8 kW are no step, and all that is believed too much")
         bench.run(to: 100, for: 0.5)
         #expect(abs(bench.others.0 - 60) < 10.1, "what it said before the step")
         bench.run(for: 2)
@@ -79,7 +84,7 @@ import Testing
         bench.meter = { $0 }
         bench.run(for: 2)
         bench.run(to: 20, for: 3)
-        #expect(bench.check.verdict == .proven && bench.others == (60, 60), "a step that it shows heals it")
+        #expect(bench.check.verdict == .proven && bench.shows(60, 60), "a step that it shows heals it")
     }
 
     @Test func `what it shows beyond all that anything else can draw or give widens nothing`() {
@@ -90,11 +95,11 @@ import Testing
         #expect(bench.check.verdict == .proven && bench.others == (10, 10))
         bench.meter = { -$0 }
         bench.run(for: 5)
-        #expect(bench.others == (-20, 90), "turned while power rests: 90 kW of load are 70 too many")
+        #expect(bench.shows(-20, 90), "turned while power rests: 90 kW of load are 70 too many")
         bench.meter = { $0 }
         bench.load = 60
         bench.run(for: 5)
-        #expect(bench.others == (-20, 60), "more load than was said narrows as any other")
+        #expect(bench.shows(-20, 60), "more load than was said narrows as any other")
     }
 
     @Test func `where nothing else is said to draw, a meter that turned widens no limit for a moment`() {
