@@ -1,7 +1,10 @@
+import ConfigText
 import Glibc
 import Hummingbird
+import HummingbirdCore
 import Logging
-import ConfigText
+import ServiceLifecycle
+import UnixSignals
 import YAMLText
 
 /// The whole program: configuration, database, server, until a signal ends it.
@@ -9,7 +12,11 @@ public enum Aggregator {
     /// The configuration cannot be used, which was said in the log; starting again will not help.
     public struct UnusableConfiguration: Error {}
 
-    /// Serves until SIGTERM or SIGINT; throws where it cannot start.
+    /// How long requests may take to end when the program is told to: below what its unit gives it.
+    private static let lastOrders = Duration.seconds(5)
+
+    /// Serves until SIGTERM or SIGINT; throws where it cannot start. SIGHUP reads tokens and principals
+    /// again.
     public static func run(configPath: String) async throws {
         let config = try load(configPath)
         let store = try TelemetryStore(path: config.database)
@@ -18,24 +25,73 @@ public enum Aggregator {
             log("not started: \(error)")
             throw UnusableConfiguration()
         }
-        let routes = AggregatorRoutes(config: config, store: store, desk: desk, log: log)
         var logger = Logger(label: "ballast-aggregator") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .error
-        let application = Application(
-            router: routes.router(),
-            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
-            configuration: .init(address: .hostname(config.host, port: config.port)),
-            onServerRunning: { channel in
-                let port = channel.localAddress?.port ?? config.port
-                log("listening on \(config.host):\(port), \(config.sites.count) sites, in \(config.database)")
-            },
+        logger.logLevel = .critical
+        let services = services(config, path: configPath, store, desk, logger)
+        var group = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0) }, gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger)
-        try await application.runService()
+        group.maximumGracefulShutdownDuration = lastOrders
+        do {
+            try await ServiceGroup(configuration: group).run()
+        } catch is CancellationError {
+            log("requests that did not end in \(lastOrders) were cut off")
+        }
         try store.close()
         log("ended")
     }
 
-    private static func load(_ path: String) throws -> AggregatorConfig {
+    private static func services(
+        _ config: AggregatorConfig, path: String, _ store: TelemetryStore, _ desk: LeaseDesk, _ logger: Logger
+    ) -> [any Service] {
+        let (gate, figures) = (TokenGate(config), Figures())
+        let routes = AggregatorRoutes(gate: gate, store: store, desk: desk, figures: figures, log: log)
+        let audit = AuditLog(log: log) { try await store.write($0) }
+        let front = Front(
+            routes: routes.table, gate: gate, bodies: BodiesInFlight(config.limits),
+            pace: RequestPace(perSecond: config.limits.requestsPerSecond), figures: figures, audit: audit,
+            log: log)
+        let reloading = Reloading(path: path, first: config, gate: gate, log: log)
+        let rolling = RollUp(store: store, log: log)
+        var services: [any Service] = [audit, reloading, rolling]
+        if let port = config.localPort {
+            let view = LocalView(
+                store: store, figures: figures, bodies: front.bodies, listeners: routes.listeners)
+            services.append(
+                application(view, "127.0.0.1", port, AggregatorConfig.Limits(), logger) {
+                    log("figures on 127.0.0.1:\($0)")
+                })
+        }
+        services.append(
+            application(front, config.host, config.port, config.limits, logger) {
+                port in
+                log("listening on \(config.host):\(port), \(config.sites.count) sites, in \(config.database)")
+            })
+        return services
+    }
+
+    private static func application(
+        _ responder: some HTTPResponder<AggregatorContext>, _ host: String, _ port: Int,
+        _ limits: AggregatorConfig.Limits,
+        _ logger: Logger, running: @escaping @Sendable (Int) -> Void
+    ) -> any Service {
+        let connections = MaximumAvailableConnections(limits.connections, logger: logger)
+        return Application(
+            responder: responder,
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [WholeRequests(longest: limits.bodyTime + .seconds(3))],
+                    idleTimeout: .seconds(60),
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: 8_192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 64))),
+            configuration: .init(
+                address: .hostname(host, port: port),
+                availableConnectionsDelegate: connections),
+            onServerRunning: { channel in running(channel.localAddress?.port ?? port) },
+            logger: logger)
+    }
+
+    fileprivate static func load(_ path: String) throws -> AggregatorConfig {
         do {
             return try AggregatorConfig(try YAMLText.load(path: path), file: path)
         } catch {
@@ -47,5 +103,33 @@ public enum Aggregator {
     @Sendable private static func log(_ line: String) {
         let bytes = Array("ballast-aggregator: \(line)\n".utf8)
         _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+}
+
+/// Takes over what the file says of tokens at each SIGHUP; a file that cannot be used changes nothing.
+private struct Reloading: Service {
+    let path: String
+    let first: AggregatorConfig
+    let gate: TokenGate
+    let log: @Sendable (String) -> Void
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { take() }
+    }
+
+    private func take() {
+        let config: AggregatorConfig
+        do {
+            config = try AggregatorConfig(try YAMLText.load(path: path), file: path)
+        } catch {
+            log("the file is not taken over, what held goes on: \(error)")
+            return
+        }
+        gate.take(config)
+        var rest = config
+        (rest.sites, rest.principals, rest.readToken) = (first.sites, first.principals, first.readToken)
+        log(
+            "tokens taken over: \(config.sites.count) sites, \(config.principals.count) principals"
+                + (rest == first ? "" : "; what else has changed in the file needs a start"))
     }
 }

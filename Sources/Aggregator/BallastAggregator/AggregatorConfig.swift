@@ -4,26 +4,20 @@ import ConfigText
 public struct AggregatorConfig: Sendable, Equatable {
     public struct Site: Sendable, Equatable {
         public var id: String
-        public var token: TokenDigest
-
-        public init(id: String, token: TokenDigest) {
-            self.id = id
-            self.token = token
-        }
+        /// The one that holds, and the next one while a token is changed.
+        public var tokens: [TokenDigest]
     }
 
-    /// Somebody who may ask sites for a power.
+    /// Somebody who may see sites, or ask them for a power.
     public struct Principal: Sendable, Equatable {
         public var name: String
-        public var token: TokenDigest
+        /// The one that holds, and the next one while a token is changed.
+        public var tokens: [TokenDigest]
+        public var roles: Set<Role>
         /// `["all"]` = every site.
         public var sites: [String]
-
-        public init(name: String, token: TokenDigest, sites: [String]) {
-            self.name = name
-            self.token = token
-            self.sites = sites
-        }
+        /// UTC, in milliseconds since 1970; `nil` = the token does not end.
+        public var expires: Int64?
     }
 
     /// With what leases are signed.
@@ -32,56 +26,76 @@ public struct AggregatorConfig: Sendable, Equatable {
         public var keyFile: String
         /// The key's name, as the sites' files have it.
         public var keyID: String
+    }
 
-        public init(keyFile: String, keyID: String) {
-            self.keyFile = keyFile
-            self.keyID = keyID
-        }
+    /// What peers together may take of the machine.
+    public struct Limits: Sendable, Equatable {
+        /// Open at once; more wait until one ends.
+        public var connections = 2_048
+        /// Bytes that the bodies of all requests may hold at once.
+        public var bodies = 64 << 20
+        /// Bytes that those of one token may hold, so that none takes the room of all.
+        public var bodiesOfOne = 16 << 20
+        /// How long a whole body may take: the largest report at 2.2 Mbit/s.
+        public var bodyTime = Duration.seconds(30)
+        /// Of one principal or site, over ten seconds.
+        public var requestsPerSecond = 200
+
+        public init() {}
     }
 
     public var host: String
     /// 0 asks the system for any free port.
     public var port: Int
+    /// Where `/healthz` and `/metrics` are, on 127.0.0.1; `nil` = nowhere; 0 = any free port.
+    public var localPort: Int?
     /// Path of the SQLite file.
     public var database: String
     public var sites: [Site]
-    /// Who may read; everybody who reaches the port where it is `nil`.
+    /// Who may read all sites; `nil` = principals only.
     public var readToken: TokenDigest?
-    /// Who may ask for a power; none = nobody.
+    /// Who may see sites and ask them for a power.
     public var principals: [Principal]
     /// `nil` = nothing is signed.
     public var signing: Signing?
-
-    public init(
-        host: String, port: Int, database: String, sites: [Site], readToken: TokenDigest? = nil,
-        principals: [Principal] = [], signing: Signing? = nil
-    ) {
-        self.principals = principals
-        self.signing = signing
-        self.host = host
-        self.port = port
-        self.database = database
-        self.sites = sites
-        self.readToken = readToken
-    }
+    public var limits = Limits()
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
             let listen = reader.section("listen") { section in
-                (host: section.value(AggregatorKeys.host), port: section.value(AggregatorKeys.port))
+                (
+                    host: section.value(AggregatorKeys.host), port: section.value(AggregatorKeys.port),
+                    local: section.value(AggregatorKeys.localPort)
+                )
             }
             let database = reader.value(AggregatorKeys.database)
             let readToken = reader.value(AggregatorKeys.readToken)
             let sites = Self.sites(reader)
             let principals = Self.principals(reader, sites: sites.map(\.id))
             let signing = Self.signing(reader)
-            guard let host = listen?.host, let port = listen?.port, let database, let readToken else {
-                return nil
-            }
+            let limits = Self.limits(reader)
+            guard let host = listen?.host, let port = listen?.port, let local = listen?.local, let database,
+                let readToken, let limits
+            else { return nil }
             return AggregatorConfig(
-                host: host, port: port, database: database, sites: sites, readToken: readToken,
-                principals: principals, signing: signing)
+                host: host, port: port, localPort: local, database: database, sites: sites,
+                readToken: readToken, principals: principals, signing: signing, limits: limits)
         }
+    }
+
+    private init(
+        host: String, port: Int, localPort: Int?, database: String, sites: [Site], readToken: TokenDigest?,
+        principals: [Principal], signing: Signing?, limits: Limits
+    ) {
+        self.host = host
+        self.port = port
+        self.localPort = localPort
+        self.database = database
+        self.sites = sites
+        self.readToken = readToken
+        self.principals = principals
+        self.signing = signing
+        self.limits = limits
     }
 
     private static func sites(_ reader: ConfigReader) -> [Site] {
@@ -89,11 +103,12 @@ public struct AggregatorConfig: Sendable, Equatable {
         return reader.list("sites", count: 1...10_000) { section, _ in
             let id = section.value(AggregatorKeys.siteID)
             let token = section.value(AggregatorKeys.siteToken)
-            guard let id, let token else { return nil }
+            let next = section.value(AggregatorKeys.nextToken)
+            guard let id, let token, let next else { return nil }
             if !seen.insert(id).inserted {
                 section.refuse("id", "\(ConfigWording.quoted(id)) stands here twice")
             }
-            return Site(id: id, token: token)
+            return Site(id: id, tokens: [token] + [next].compactMap { $0 })
         }
     }
 }
@@ -101,17 +116,23 @@ public struct AggregatorConfig: Sendable, Equatable {
 extension AggregatorConfig {
     private static func principals(_ reader: ConfigReader, sites: [String]) -> [Principal] {
         var seen: Set<String> = []
+        let known = Set(sites)
         return reader.list("principals", count: 0...1_000) { section, _ in
             let (name, token) = (
                 section.value(AggregatorKeys.name), section.value(AggregatorKeys.principalToken)
             )
+            let next = section.value(AggregatorKeys.nextToken)
             let list = section.value(AggregatorKeys.principalSites)
-            guard let name, let token, let list else { return nil }
+            let roles = section.value(AggregatorKeys.roles)
+            let expires = section.value(AggregatorKeys.expires)
+            guard let name, let token, let next, let list, let roles, let expires else { return nil }
             if !seen.insert(name).inserted { section.refuse("name", "\(name) stands here twice") }
-            for site in list where list != ["all"] && !sites.contains(site) {
+            for site in list where list != ["all"] && !known.contains(site) {
                 section.refuse("sites", "there is no site \(ConfigWording.quoted(site)) in this file")
             }
-            return Principal(name: name, token: token, sites: list)
+            return Principal(
+                name: name, tokens: [token] + [next].compactMap { $0 }, roles: roles, sites: list,
+                expires: expires)
         }
     }
 
@@ -121,6 +142,20 @@ extension AggregatorConfig {
             let (file, id) = (section.value(AggregatorKeys.keyFile), section.value(AggregatorKeys.keyID))
             guard let file, let id else { return nil }
             return Signing(keyFile: file, keyID: id)
+        }
+    }
+
+    private static func limits(_ reader: ConfigReader) -> Limits? {
+        reader.section("limits") { section in
+            var limits = Limits()
+            let connections = section.value(AggregatorKeys.connections)
+            let (all, one) = (section.value(AggregatorKeys.bodies), section.value(AggregatorKeys.bodiesOfOne))
+            let (time, pace) = (section.value(AggregatorKeys.bodyTime), section.value(AggregatorKeys.pace))
+            guard let connections, let all, let one, let time, let pace else { return nil }
+            limits.connections = connections
+            (limits.bodies, limits.bodiesOfOne) = (all, one)
+            (limits.bodyTime, limits.requestsPerSecond) = (time, pace)
+            return limits
         }
     }
 }
@@ -153,8 +188,73 @@ enum AggregatorKeys {
     static let siteToken = ConfigKey<TokenDigest>.text(
         "token_sha256", allowed: "64 hexadecimal digits", .required, "SHA-256 of the site's bearer token",
         read: TokenDigest.init(hex:))
-    static let readToken = ConfigKey<TokenDigest?>.text(
-        "read_token_sha256", allowed: "64 hexadecimal digits", .fixed(nil), shown: "open to all",
-        "SHA-256 of the bearer token that the GET endpoints ask for"
-    ) { text in TokenDigest(hex: text).map { .some($0) } }
+    static let readToken = digest(
+        "read_token_sha256", shown: "none", "SHA-256 of a bearer token that reads every site")
+    static let nextToken = digest(
+        "next_token_sha256", shown: "none", "of the token that comes next; both hold until one is taken out")
+    static let localPort = ConfigKey<Int?>(
+        "local_port", allowed: "0 … 65535", .fixed(nil), shown: "none",
+        "the port on 127.0.0.1 that has /healthz and /metrics; 0 takes any free one"
+    ) { (node) throws(ConfigComplaint) in
+        Int(try node.number(in: 0...65_535, "0 … 65535"))
+    }
+    static let roles = ConfigKey<Set<Role>>(
+        "roles", allowed: "a list of read, dispatch", .fixed([.read, .dispatch]), shown: "[read, dispatch]",
+        "read: sees its sites; dispatch: asks them for a power"
+    ) { (node) throws(ConfigComplaint) in
+        guard case .sequence(let elements) = node.content, !elements.isEmpty else {
+            throw ConfigComplaint("expected a list of read, dispatch", at: node.position)
+        }
+        var roles: Set<Role> = []
+        for element in elements {
+            guard let role = Role(rawValue: try element.text("read, dispatch")), role != .report else {
+                throw ConfigComplaint("is not one of read, dispatch", at: element.position)
+            }
+            roles.insert(role)
+        }
+        return roles
+    }
+    static let expires = ConfigKey<Int64?>.text(
+        "expires", allowed: "a day, 2027-01-31", .fixed(nil), shown: "never",
+        "the day (UTC) at whose beginning the token ends"
+    ) { text in CivilDay.milliseconds(text).map { .some($0) } }
+    static let connections = ConfigKey<Int>.whole(
+        "connections", 16...65_536, "", .fixed(2_048), "open at once; more wait"
+    ) { $0 }
+    static let bodies = ConfigKey<Int>.whole(
+        "bodies_mib", 8...4_096, "MiB", .fixed(64), "that bodies may hold at once; beyond: 503"
+    ) { $0 << 20 }
+    static let bodiesOfOne = ConfigKey<Int>.whole(
+        "bodies_of_one_mib", 8...4_096, "MiB", .fixed(16), "that those of one token may hold; beyond: 429"
+    ) { $0 << 20 }
+    static let bodyTime = ConfigKey<Duration>.whole(
+        "body_s", 1...600, "s", .fixed(30), "that a whole body may take; beyond: 408"
+    ) { .seconds($0) }
+    static let pace = ConfigKey<Int>.whole(
+        "requests_per_s", 1...100_000, "", .fixed(200), "of one token, over ten seconds; beyond: 429"
+    ) { $0 }
+
+    private static func digest(_ name: String, shown: String, _ note: String) -> ConfigKey<TokenDigest?> {
+        .text(name, allowed: "64 hexadecimal digits", .fixed(nil), shown: shown, note) { text in
+            TokenDigest(hex: text).map { .some($0) }
+        }
+    }
+}
+
+/// Days of the calendar, as texts.
+enum CivilDay {
+    /// When a day begins, UTC, in milliseconds since 1970; `nil` where `text` is no day.
+    static func milliseconds(_ text: String) -> Int64? {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
+        guard text.utf8.count == 10, parts.count == 3, let year = parts[0], let month = parts[1],
+            let day = parts[2], (1970...9_999).contains(year), (1...12).contains(month)
+        else { return nil }
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let lengths: [Int64] = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        guard (1...lengths[Int(month) - 1]).contains(day) else { return nil }
+        let before = year - 1
+        let ofYears = before * 365 + before / 4 - before / 100 + before / 400 - 719_162
+        let ofMonths = lengths[..<Int(month - 1)].reduce(0, +)
+        return (ofYears + ofMonths + day - 1) * 86_400_000
+    }
 }

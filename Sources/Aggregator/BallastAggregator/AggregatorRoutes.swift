@@ -3,95 +3,98 @@ import Hummingbird
 import JSONText
 import NIOCore
 
-/// A request that gets no: the status, and a reason that names what is wrong.
-struct Refusal: Error {
-    var status: HTTPResponse.Status
-    var reason: String
-    /// Where the stream stands, for a link that must go back.
-    var storedThrough: Int64?
-
-    init(_ status: HTTPResponse.Status, _ reason: String, storedThrough: Int64? = nil) {
-        self.status = status
-        self.reason = reason
-        self.storedThrough = storedThrough
-    }
-
-    var response: Response {
-        let mark = storedThrough.map { ",\"stored_through\":\($0)" } ?? ""
-        var response = Answers.json("{\"error\":\(JSONText.quoted(reason))\(mark)}", status: status)
-        if status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
-        return response
-    }
-}
-
-/// What the aggregator answers on the wire.
+/// What the aggregator answers, path by path.
 struct AggregatorRoutes: Sendable {
-    typealias Context = BasicRequestContext
-
-    let sites: [String]
     let gate: TokenGate
     let store: TelemetryStore
     let desk: LeaseDesk
+    let figures: Figures
+    let listeners: Listeners
     let log: @Sendable (String) -> Void
+    private let states = StateCache()
 
     init(
-        config: AggregatorConfig, store: TelemetryStore, desk: LeaseDesk,
+        gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures,
         log: @escaping @Sendable (String) -> Void
     ) {
-        self.desk = desk
-        sites = config.sites.map(\.id)
-        gate = TokenGate(
-            sites: config.sites, principals: config.principals, readToken: config.readToken)
+        self.gate = gate
         self.store = store
+        self.desk = desk
+        self.figures = figures
+        listeners = Listeners()
         self.log = log
     }
 
-    func router() -> Router<Context> {
-        let router = Router(context: Context.self)
-        router.post("/v1/edge/report") { request, _ in await answer { try await report(request) } }
-        router.get("/v1/sites") { request, _ in
-            await answer {
-                try gate.checkMayRead(authorization: request.headers[.authorization])
-                return try await allSites()
-            }
+    /// All there are.
+    var table: [Route] {
+        let range: [Query.Parameter] = [.from, .until, .cursor, .limit, .format]
+        let list: [Route] =
+            [
+                Route(
+                    .post, "/v1/edge/report", .report, "Stores a batch of numbered records.",
+                    bodyLimit: EdgeReport.sizeLimit, isFrequent: true, answer: report),
+                Route(
+                    .get, "/v1/sites", .read, "The sites, and how far each is stored.",
+                    query: [.cursor, .limit], isFrequent: true, answer: allSites),
+                Route(
+                    .get, "/v1/summary", .read, "The sites with the newest state of each, for a page.",
+                    query: [.cursor, .limit], isFrequent: true, answer: summary),
+                Route(
+                    .get, "/v1/sites/{site}/state", .read, "What a site looks like, and its last events.",
+                    isFrequent: true
+                ) { Answers.json(try await state(of: $0.site)) },
+                Route(
+                    .get, "/v1/sites/{site}/events", .read, "Events by the site's time, oldest first.",
+                    query: range
+                ) { Self.page(try await store.events(try .init($0)), "events", $0) },
+                Route(
+                    .get, "/v1/sites/{site}/gaps", .read,
+                    "Numbers that the site has said it cannot deliver, by the time when it said so.",
+                    query: range
+                ) { Self.page(try await store.gaps(try .init($0)), "gaps", $0) },
+                Route(
+                    .get, "/v1/sites/{site}/series", .read,
+                    "A value by minutes: lowest, highest, mean over time, and the seconds in which it was known.",
+                    query: [.channel, .unit] + range, answer: series),
+                Route(
+                    .get, "/v1/events", .read,
+                    "New events of all sites as they come (SSE); Last-Event-ID takes up a stream again.",
+                    answer: listen),
+            ] + leases
+        func openAPI(_ text: String) -> Route {
+            Route(.get, "/v1/openapi.json", .read, "This document (OpenAPI 3.1).") { _ in Answers.json(text) }
         }
-        router.get("/v1/sites/:site/state") { request, context in
-            await answer {
-                try gate.checkMayRead(authorization: request.headers[.authorization])
-                return try await state(of: try context.parameters.require("site"))
-            }
-        }
-        addLeases(to: router)
-        router.get("/") { _, _ in Answers.page(StatusPage.html) }
-        return router
+        return list + [openAPI(OpenAPI.document(list + [openAPI("")]))]
     }
 
-    /// Turns everything that can go wrong into an answer with a reason.
-    func answer(_ body: () async throws -> Response) async -> Response {
-        do {
-            return try await body()
-        } catch let refusal as Refusal {
-            return refusal.response
-        } catch is CancellationError {
-            return Refusal(.serviceUnavailable, "this server is going down").response
-        } catch {
-            log("cannot answer: \(error)")
-            return Refusal(.serviceUnavailable, "the store failed; nothing was taken: \(error)").response
+    private static func page(_ page: TelemetryStore.Page, _ name: String, _ call: Call) -> Response {
+        guard call.query.isCSV else { return Answers.json(page.json(name)) }
+        var response = Answers.csv(page.csv)
+        if let next = page.next, let link = HTTPField.Name("Link") {
+            response.headers[link] = "<?cursor=\(next)>; rel=\"next\""
         }
+        return response
     }
 
-    private func report(_ request: Request) async throws -> Response {
-        let allowed = try gate.sites(forAuthorization: request.headers[.authorization])
+    private func report(_ call: Call) async throws -> Response {
         let report: EdgeReport
         do {
-            report = try EdgeReport(json: try await body(of: request))
-        } catch let error as JSONError {
+            report = try EdgeReport(json: call.body)
+        } catch {
             throw Refusal(.badRequest, "the report cannot be used: \(error)")
         }
-        try gate.checkMayWrite(report.site, of: allowed)
+        try gate.checkMay(.report, report.site, call.caller)
+        if let large = report.records.first(where: { $0.data.utf8.count > EdgeReport.recordLimit }) {
+            throw Refusal(
+                .contentTooLarge, "record \(large.number) is larger than \(EdgeReport.recordLimit) bytes")
+        }
         switch try await store.store(report) {
-        case .stored(let through):
-            return Answers.json("{\"epoch\":\"\(report.epoch)\",\"stored_through\":\(through)}")
+        case .stored(let through, let differing):
+            note(report, differing)
+            let told = differing.prefix(100).map(String.init).joined(separator: ",")
+            return Answers.json(
+                "{\"epoch\":\"\(report.epoch)\",\"stored_through\":\(through)"
+                    + (differing.isEmpty ? "}" : ",\"differing\":[\(told)]}"))
         case .numbersMissing(let mark):
             let first = report.covered?.lowerBound ?? 0
             throw Refusal(
@@ -99,62 +102,107 @@ struct AggregatorRoutes: Sendable {
         }
     }
 
-    private func body(of request: Request) async throws -> [UInt8] {
-        let tooLarge = Refusal(
-            .contentTooLarge, "the report is larger than \(EdgeReport.sizeLimit) bytes: send fewer records")
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > EdgeReport.sizeLimit {
-            throw tooLarge
-        }
-        do {
-            let buffer = try await request.body.collect(upTo: EdgeReport.sizeLimit)
-            return Array(buffer.readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw tooLarge
-        }
+    private func note(_ report: EdgeReport, _ differing: [Int64]) {
+        figures.add(.reports, 1)
+        figures.add(.records, report.records.count)
+        guard let first = differing.first else { return }
+        figures.add(.recordsDiffering, differing.count)
+        log(
+            "site \(report.site): \(differing.count) records, from \(first) on, came again with another "
+                + "content; the first stands, the other is kept beside it")
     }
 
-    private func allSites() async throws -> Response {
+    /// One page of the sites that the caller may see, and where the next begins.
+    private func sites(_ call: Call, most: Int) throws -> (page: [String], next: String) {
+        let all = call.caller.sites(.read, of: gate.sites).sorted()
+        let limit = try call.query.limit(most: most)
+        let rest = call.query[.cursor].map { cursor in all.drop { $0 <= cursor } } ?? all[...]
+        let page = Array(rest.prefix(limit))
+        let next = rest.count > limit ? page.last.map(JSONText.quoted) : nil
+        return (page, next ?? "null")
+    }
+
+    private func allSites(_ call: Call) async throws -> Response {
+        let (page, next) = try sites(call, most: 1_000)
         var entries: [String] = []
-        for site in sites {
+        for site in page {
             entries.append(
                 "{\"id\":\(JSONText.quoted(site)),\(Answers.members(try await store.stream(of: site)))}")
         }
-        return Answers.json("{\"sites\":[\(entries.joined(separator: ","))]}")
+        return Answers.json("{\"sites\":[\(entries.joined(separator: ","))],\"next\":\(next)}")
     }
 
-    private func state(of site: String) async throws -> Response {
-        guard sites.contains(site) else {
-            throw Refusal(.notFound, "there is no site \"\(site.prefix(64))\" here")
+    private func summary(_ call: Call) async throws -> Response {
+        let (page, _) = try sites(call, most: 100)
+        let all = try sites(call, most: 1_000_000).page
+        var (texts, bytes): ([String], Int) = ([], 0)
+        for site in page where bytes < 4 * TelemetryStore.answerBytes {
+            let text = try await state(of: site)
+            texts.append(text)
+            bytes += text.utf8.count
         }
+        let next = texts.count < all.count && !texts.isEmpty ? JSONText.quoted(page[texts.count - 1]) : "null"
+        return Answers.json("{\"sites\":[\(texts.joined(separator: ","))],\"next\":\(next)}")
+    }
+
+    private func state(of site: String) async throws -> String {
+        let stream = try await store.stream(of: site)
+        let key = stream.map { "\($0.epoch) \($0.storedThrough) \($0.lastSeen)" } ?? ""
+        if let known = states.text(of: site, key) { return known }
         let state = try await store.state(of: site)
         let telemetry = state?.telemetry.map(Answers.record) ?? "null"
         let events = (state?.events ?? []).map(Answers.record).joined(separator: ",")
-        return Answers.json(
+        let text =
             "{\"site\":\(JSONText.quoted(site)),\(Answers.members(state?.stream)),"
-                + "\"telemetry\":\(telemetry),\"events\":[\(events)]}")
-    }
-}
-
-enum Answers {
-    static func json(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: .init(byteBuffer: ByteBuffer(string: text)))
+            + "\"telemetry\":\(telemetry),\"events\":[\(events)]}"
+        states.keep(text, of: site, key)
+        return text
     }
 
-    static func page(_ text: String) -> Response {
-        Response(
-            status: .ok, headers: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],
-            body: .init(byteBuffer: ByteBuffer(string: text)))
+    private func series(_ call: Call) async throws -> Response {
+        guard let channel = call.query[.channel] else {
+            throw Refusal(.badRequest, "channel: is missing")
+        }
+        let wanted = try TelemetryStore.Wanted(call, most: 1_440)
+        let page = try await store.minutes(wanted, unit: call.query[.unit] ?? "", channel: channel)
+        return Self.page(page, "minutes", call)
     }
 
-    static func members(_ stream: TelemetryStore.Stream?) -> String {
-        guard let stream else { return "\"epoch\":null,\"stored_through\":null,\"last_seen\":null" }
-        return "\"epoch\":\"\(stream.epoch)\",\"stored_through\":\(stream.storedThrough),"
-            + "\"last_seen\":\"\(stream.lastSeen)\""
-    }
-
-    static func record(_ record: TelemetryStore.StoredRecord) -> String {
-        "{\"n\":\(record.number),\"received_at\":\"\(record.receivedAt)\",\"data\":\(record.data)}"
+    /// New events as they come, for ten minutes; who goes on names the last one that came.
+    private func listen(_ call: Call) async throws -> Response {
+        let seat = try listeners.take(call.caller.name)
+        let newest = try await store.lastRow()
+        var row = newest
+        if let last = call.lastEvent {
+            guard let number = Int64(last), number >= 0 else {
+                throw Refusal(.badRequest, "Last-Event-ID: is not one of this stream")
+            }
+            row = min(number, newest)
+        }
+        let begin = row
+        let (store, figures, gate) = (store, figures, gate)
+        let body = ResponseBody { writer in
+            defer { seat.leave() }
+            var row = begin
+            let end = ContinuousClock.now + .seconds(600)
+            var quiet = 0
+            while ContinuousClock.now < end, let caller = gate.caller(call.caller.digest) {
+                let (events, through) = try await store.eventsTold(after: row)
+                var text = ""
+                for event in events where caller.may(.read, event.site) {
+                    text += "id: \(event.row)\ndata: \(event.json)\n\n"
+                    figures.add(.eventsStreamed, 1)
+                }
+                quiet = text.isEmpty ? quiet + 1 : 0
+                // A line now and then shows a peer that has gone.
+                if quiet % 15 == 1 { text = ": row \(through)\n\n" }
+                if !text.isEmpty { try await writer.write(ByteBuffer(string: text)) }
+                if through == row { try await Task.sleep(for: .seconds(1)) }
+                row = through
+            }
+            try await writer.finish(nil)
+        }
+        return Response(
+            status: .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-store"], body: body)
     }
 }

@@ -9,10 +9,16 @@ public struct EdgeReport: Sendable, Equatable {
         public var kind: String
         /// The JSON object as the site wrote it.
         public var data: String
+        /// What the site's clock said, UTC, in milliseconds since 1970; `nil` where the record does not say.
+        public var time: Int64?
+        /// Of an event, which; empty where the record does not say.
+        public var event = ""
     }
 
     /// The largest report, in bytes.
     public static let sizeLimit = 8 << 20
+    /// The largest record, in bytes: twice what a site's spool takes.
+    public static let recordLimit = 512 << 10
 
     public var site: String
     /// 32 lower-case hexadecimal digits.
@@ -92,11 +98,11 @@ private struct Draft {
         let start = cursor.offset
         var number: Int64?
         var data: Range<Int>?
-        var kind = ""
+        var record = EdgeReport.Record(number: 0, kind: "", data: "")
         try cursor.object { (key, cursor) throws(JSONError) in
             switch key {
             case "n": number = try Self.number(&cursor)
-            case "data": data = try Self.data(&cursor, kind: &kind)
+            case "data": data = try Self.data(&cursor, into: &record)
             default: _ = try cursor.skipValue()
             }
         }
@@ -106,7 +112,8 @@ private struct Draft {
             throw JSONError("\(number) after \(last.number): numbers must increase", at: start, path: "n")
         }
         let text = String(decoding: bytes[data], as: UTF8.self)
-        records.append(EdgeReport.Record(number: number, kind: kind, data: text))
+        (record.number, record.data) = (number, text)
+        records.append(record)
     }
 
     private mutating func readGap(_ cursor: inout JSONCursor) throws(JSONError) {
@@ -137,17 +144,23 @@ private struct Draft {
         return number
     }
 
-    private static func data(_ cursor: inout JSONCursor, kind: inout String) throws(JSONError) -> Range<Int> {
+    private static func data(
+        _ cursor: inout JSONCursor, into record: inout EdgeReport.Record
+    ) throws(JSONError) -> Range<Int> {
         let start = cursor.offset
-        var found = ""
         try cursor.object { (key, cursor) throws(JSONError) in
-            if key == "kind", cursor.isAtString {
-                found = try cursor.string()
-            } else {
+            switch key {
+            case "kind" where cursor.isAtString: record.kind = String(try cursor.string().prefix(32))
+            case "event" where cursor.isAtString: record.event = String(try cursor.string().prefix(64))
+            case "t_ms":
+                // Another kind of value is kept as it is, and says no time.
+                var probe = cursor
+                let time = try? probe.integer()
+                record.time = time.flatMap { (0..<253_402_300_800_000).contains($0) ? $0 : nil }
                 _ = try cursor.skipValue()
+            default: _ = try cursor.skipValue()
             }
         }
-        kind = String(found.prefix(32))
         return start..<cursor.offset
     }
 }

@@ -1,36 +1,37 @@
-import HTTPTypes
 import Hummingbird
 import JSONText
 import LinuxIO
-import NIOCore
 
 /// Leases: asked for by a principal, fetched by the site's link, answered by the site.
 extension AggregatorRoutes {
     /// How long a link waits for a lease before it is told that there is none.
     static let patience = Duration.seconds(20)
 
-    func addLeases(to router: Router<Context>) {
-        router.post("/v1/sites/:site/leases") { request, context in
-            await answer { try await askLease(request, of: try context.parameters.require("site")) }
-        }
-        router.get("/v1/sites/:site/leases") { request, context in
-            await answer {
-                try gate.checkMayRead(authorization: request.headers[.authorization])
-                let list = try await store.leases(of: try context.parameters.require("site")).map(\.json)
+    var leases: [Route] {
+        [
+            Route(
+                .post, "/v1/sites/{site}/leases", .dispatch, "Asks a site for a power, for a time.",
+                bodyLimit: LeaseRequest.sizeLimit, answer: askLease),
+            Route(.get, "/v1/sites/{site}/leases", .read, "The newest hundred leases of a site.") { call in
+                let list = try await store.leases(of: call.site).map(\.json)
                 return Answers.json("{\"leases\":[\(list.joined(separator: ","))]}")
-            }
-        }
-        router.get("/v1/edge/commands") { request, _ in await answer { try await commands(request) } }
-        router.post("/v1/edge/results") { request, _ in await answer { try await result(request) } }
+            },
+            Route(
+                .get, "/v1/edge/commands", .report, "Signed leases that wait for a site; waits for one.",
+                query: [.site], isFrequent: true, answer: commands),
+            Route(
+                .post, "/v1/edge/results", .report, "What a site made of a lease.", query: [.site],
+                bodyLimit: LeaseRequest.sizeLimit, answer: result),
+        ]
     }
 
-    private func askLease(_ request: Request, of site: String) async throws -> Response {
-        let person = try gate.principal(authorization: request.headers[.authorization], for: site)
+    private func askLease(_ call: Call) async throws -> Response {
+        let (person, site) = (call.caller.name, call.site)
         guard desk.canSign else {
             throw Refusal(.notImplemented, "this aggregator signs nothing: its file has no signing key")
         }
         let wish: LeaseRequest
-        do { wish = try LeaseRequest(json: try await small(request)) } catch let error as JSONError {
+        do { wish = try LeaseRequest(json: call.body) } catch {
             throw Refusal(.badRequest, "the request cannot be used: \(error)")
         }
         let now = WallClock.nowMilliseconds()
@@ -49,8 +50,8 @@ extension AggregatorRoutes {
         return Answers.json(stored.lease.json, status: stored.isNew ? .created : .ok)
     }
 
-    private func commands(_ request: Request) async throws -> Response {
-        let site = try site(of: request)
+    private func commands(_ call: Call) async throws -> Response {
+        let site = try site(of: call)
         let wakes = desk.wakes(of: site)
         var waiting = try await store.waitingLeases(of: site, now: WallClock.nowMilliseconds())
         if waiting.isEmpty {
@@ -61,10 +62,10 @@ extension AggregatorRoutes {
         return Answers.json("{\"commands\":[\(list.joined(separator: ","))]}")
     }
 
-    private func result(_ request: Request) async throws -> Response {
-        let site = try site(of: request)
+    private func result(_ call: Call) async throws -> Response {
+        let site = try site(of: call)
         let result: LeaseResult
-        do { result = try LeaseResult(json: try await small(request)) } catch let error as JSONError {
+        do { result = try LeaseResult(json: call.body) } catch {
             throw Refusal(.badRequest, "the result cannot be used: \(error)")
         }
         guard try await store.finish(result, of: site) else {
@@ -75,24 +76,15 @@ extension AggregatorRoutes {
     }
 
     /// The one site that the request's token speaks for, or that it names of several.
-    private func site(of request: Request) throws -> String {
-        let allowed = try gate.sites(forAuthorization: request.headers[.authorization])
-        guard let named = request.uri.queryParameters["site"].map(String.init) else {
-            guard allowed.count == 1 else {
-                throw Refusal(.badRequest, "this token speaks for several sites: add ?site=ID")
-            }
-            return allowed[0]
+    private func site(of call: Call) throws -> String {
+        if let named = call.query[.site] {
+            try gate.checkMay(.report, named, call.caller)
+            return named
         }
-        try gate.checkMayWrite(named, of: allowed)
-        return named
-    }
-
-    private func small(_ request: Request) async throws -> [UInt8] {
-        do {
-            let buffer = try await request.body.collect(upTo: LeaseRequest.sizeLimit)
-            return Array(buffer.readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw Refusal(.contentTooLarge, "the body is larger than \(LeaseRequest.sizeLimit) bytes")
+        let allowed = call.caller.sites(.report, of: gate.sites)
+        guard allowed.count == 1 else {
+            throw Refusal(.badRequest, "this token speaks for several sites: add ?site=ID")
         }
+        return allowed[0]
     }
 }

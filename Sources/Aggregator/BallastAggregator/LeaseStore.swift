@@ -45,62 +45,55 @@ extension TelemetryStore {
         _ request: LeaseRequest, to site: String, by person: String, now: Int64,
         sign: @escaping @Sendable (UInt64) -> String?
     ) async throws -> (lease: StoredLease, isNew: Bool)? {
-        let queue = queue
-        return try await Task {
-            try await queue.write { database -> (lease: StoredLease, isNew: Bool)? in
-                let old = try Self.leases(
-                    in: database, "site = ? AND dispatch = ?", [site, request.dispatch])
-                if let old = old.first { return (old, false) }
-                let last = try Int64.fetchOne(
-                    database, sql: "SELECT max(sequence) FROM lease WHERE site = ?", arguments: [site])
-                let sequence = max(now, (last ?? 0) + 1)
-                guard let bytes = sign(UInt64(sequence)) else { return nil }
-                try database.execute(
-                    sql: "INSERT INTO lease VALUES (?, ?, ?, ?, ?, ?, ?, \(Self.now), 'waiting', '', ?)",
-                    arguments: [
-                        site, sequence, request.dispatch, request.power, now + request.seconds * 1_000,
-                        person,
-                        request.reason, bytes,
-                    ])
-                return try Self.leases(in: database, "site = ? AND sequence = ?", [site, sequence]).first.map
-                {
-                    ($0, true)
-                }
-            }
-        }.value
+        try await write { database -> (lease: StoredLease, isNew: Bool)? in
+            let old = try Self.leases(in: database, "site = ? AND dispatch = ?", [site, request.dispatch])
+            if let old = old.first { return (old, false) }
+            let last = try Int64.fetchOne(
+                database, sql: "SELECT max(sequence) FROM lease WHERE site = ?", arguments: [site])
+            let sequence = max(now, (last ?? 0) + 1)
+            guard let bytes = sign(UInt64(sequence)) else { return nil }
+            try database.execute(
+                sql: "INSERT INTO lease VALUES (?, ?, ?, ?, ?, ?, ?, \(Self.now), 'waiting', '', ?)",
+                arguments: [
+                    site, sequence, request.dispatch, request.power, now + request.seconds * 1_000,
+                    person, request.reason, bytes,
+                ])
+            let made = try Self.leases(in: database, "site = ? AND sequence = ?", [site, sequence])
+            return made.first.map { ($0, true) }
+        }
     }
 
     /// Those that the site has not answered and that still hold, oldest first.
     func waitingLeases(of site: String, now: Int64) async throws -> [StoredLease] {
-        try await queue.read {
+        try await pool.read {
             try Self.leases(in: $0, "site = ? AND state = 'waiting' AND until > ?", [site, now])
         }
     }
 
     /// The newest, at most 100, oldest first.
     func leases(of site: String) async throws -> [StoredLease] {
-        try await queue.read { Array(try Self.leases(in: $0, "site = ?", [site]).suffix(100)) }
+        try await pool.read {
+            let newest = "SELECT sequence FROM lease WHERE site = ? ORDER BY sequence DESC LIMIT 100"
+            return try Self.leases(in: $0, "site = ? AND sequence IN (\(newest))", [site, site])
+        }
     }
 
     /// Notes what the site made of a lease; the first answer stands.
     ///
     /// - Returns: whether there is such a lease.
     func finish(_ result: LeaseResult, of site: String) async throws -> Bool {
-        let queue = queue
-        return try await Task {
-            try await queue.write { database in
-                try database.execute(
-                    sql: """
-                        UPDATE lease SET state = ?, answer = ?
-                        WHERE site = ? AND sequence = ? AND state = 'waiting'
-                        """,
-                    arguments: [
-                        result.isGranted ? "granted" : "refused", result.answer, site, result.sequence,
-                    ])
-                return try !Self.leases(in: database, "site = ? AND sequence = ?", [site, result.sequence])
-                    .isEmpty
-            }
-        }.value
+        try await write { database in
+            try database.execute(
+                sql: """
+                    UPDATE lease SET state = ?, answer = ?
+                    WHERE site = ? AND sequence = ? AND state = 'waiting'
+                    """,
+                arguments: [
+                    result.isGranted ? "granted" : "refused", result.answer, site, result.sequence,
+                ])
+            return try !Self.leases(in: database, "site = ? AND sequence = ?", [site, result.sequence])
+                .isEmpty
+        }
     }
 
     private static func leases(

@@ -1,4 +1,5 @@
-/// The page at `/`: asks the same endpoints as everybody, once a second; loads nothing from anywhere else.
+/// The page at `/`, which is the log-in too: holds nothing itself, asks `/v1/summary` once a second with the
+/// token that somebody gives it, and loads nothing from anywhere else.
 enum StatusPage {
     static let html = """
         <!DOCTYPE html>
@@ -9,7 +10,9 @@ enum StatusPage {
         <style>\(style)</style>
         </head>
         <body>
-        <header><h1>Ballast</h1><span id="link">…</span></header>
+        <header><h1>Ballast</h1><span id="link">…</span><button id="logout" hidden>log out</button></header>
+        <form id="login" hidden><label>Token <input id="token" type="password" autocomplete="current-password"
+          required></label> <button>Log in</button></form>
         <main id="sites"></main>
         <script>\(script)</script>
         </body>
@@ -29,6 +32,8 @@ enum StatusPage {
         header { display: flex; align-items: baseline; gap: 1rem; padding: 1rem 1.5rem; }
         h1 { font-size: 1.2rem; margin: 0; letter-spacing: .02em; }
         h2 { font-size: 1.05rem; margin: 0; }
+        form { padding: 0 1.5rem 1rem; }
+        [hidden] { display: none; }
         main { display: grid; gap: 1rem; padding: 0 1.5rem 2rem; }
         section { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
                   padding: 1rem; }
@@ -131,29 +136,53 @@ enum StatusPage {
             events.length ? table(eventHeads, events.slice(0, 12).map(eventRow)) : null);
         }
 
-        const headers = () => {
-          const token = new URLSearchParams(location.hash.slice(1)).get("token");
-          return token ? {Authorization: "Bearer " + token} : {};
-        };
+        // The token stays in this tab and ends with it; it is never part of an address.
+        const kept = new URLSearchParams(location.hash.slice(1)).get("token");
+        if (kept) {
+          sessionStorage.setItem("token", kept);
+          history.replaceState(null, "", location.pathname);
+        }
         async function ask(path) {
-          const answer = await fetch(path, {headers: headers(), cache: "no-store"});
+          const token = sessionStorage.getItem("token") || "";
+          const answer = await fetch(path, {headers: {Authorization: "Bearer " + token}, cache: "no-store"});
           const body = await answer.json();
-          if (!answer.ok) throw new Error(body.error || answer.status);
+          if (!answer.ok) throw Object.assign(new Error(body.detail || answer.status), {status: answer.status});
           return body;
+        }
+        const login = document.getElementById("login"), logout = document.getElementById("logout");
+        login.addEventListener("submit", event => {
+          event.preventDefault();
+          sessionStorage.setItem("token", document.getElementById("token").value);
+          document.getElementById("token").value = "";
+          login.hidden = true;
+          refresh();
+        });
+        logout.addEventListener("click", () => {
+          sessionStorage.removeItem("token");
+          location.reload();
+        });
+        function closed(reason) {
+          sessionStorage.removeItem("token");
+          document.getElementById("sites").replaceChildren();
+          login.hidden = false;
+          logout.hidden = true;
+          document.getElementById("token").focus();
+          return reason;
         }
         async function refresh() {
           const status = document.getElementById("link");
+          if (!sessionStorage.getItem("token")) return void (status.textContent = closed("log in to see the sites"));
           try {
-            const {sites} = await ask("/v1/sites");
-            const states = await Promise.all(sites.map(site =>
-              ask(`/v1/sites/${encodeURIComponent(site.id)}/state`)));
-            const cards = sites.map((site, index) => card(site, states[index]));
-            document.getElementById("sites").replaceChildren(...cards);
-            status.textContent = sites.length + (sites.length === 1 ? " site" : " sites");
+            const {sites, next} = await ask("/v1/summary");
+            document.getElementById("sites").replaceChildren(...sites.map(state => card({id: state.site}, state)));
+            status.textContent = sites.length + (sites.length === 1 ? " site" : " sites")
+              + (next ? ", and more" : "");
             status.className = "dim";
+            logout.hidden = false;
           } catch (error) {
             status.textContent = "no answer: " + error.message;
             status.className = "bad";
+            if (error.status === 401 || error.status === 403) return void closed();
           }
           setTimeout(refresh, 1000);
         }

@@ -1,15 +1,17 @@
 import GRDB
 
-/// The aggregator's database: one SQLite file, one connection, every commit on the disk before it returns.
+/// The aggregator's database: one SQLite file, one writer with readers beside it, every commit on the disk
+/// before it returns.
 public struct TelemetryStore: Sendable {
     public enum Failure: Error, Equatable {
         /// SQLite would answer before the disk does: the file must not be used.
         case notSynchronous(level: Int)
     }
 
-    /// What became of a report.
+    /// What became of a report. `differing` are numbers whose record was stored before with another content;
+    /// the first stands.
     public enum Outcome: Sendable, Equatable {
-        case stored(through: Int64)
+        case stored(through: Int64, differing: [Int64] = [])
         /// The report begins behind the next number; nothing of it was stored.
         case numbersMissing(after: Int64)
     }
@@ -36,50 +38,64 @@ public struct TelemetryStore: Sendable {
         public var events: [StoredRecord]
     }
 
-    let queue: DatabaseQueue
+    let pool: DatabasePool
+    private let commits: ReportCommits
 
     public init(path: String) throws {
         var configuration = Configuration()
-        configuration.journalMode = .wal
-        queue = try DatabaseQueue(path: path, configuration: configuration)
-        try queue.writeWithoutTransaction { database in
+        configuration.maximumReaderCount = 4
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        self.pool = pool
+        try pool.writeWithoutTransaction { database in
             // GRDB sets NORMAL with WAL, which answers before the disk does.
             try database.execute(sql: "PRAGMA synchronous = FULL")
             let level = try Int.fetchOne(database, sql: "PRAGMA synchronous")
             guard level == 2 else { throw Failure.notSynchronous(level: level ?? 0) }
         }
-        try Self.migrator.migrate(queue)
+        try Self.migrator.migrate(pool)
+        commits = ReportCommits(pool)
     }
 
-    public func close() throws { try queue.close() }
+    public func close() throws { try pool.close() }
 
-    /// Stores what is new in `report`; returns after the commit.
-    ///
-    /// Runs in a task of its own, since GRDB rolls back where the caller's task is cancelled, and a request
+    /// How many transactions have stored reports.
+    func commitCount() async -> Int { await commits.count }
+
+    /// Writes in a task of its own, since GRDB rolls back where the caller's task is cancelled, and a request
     /// is cancelled when its connection goes away.
-    public func store(_ report: EdgeReport) async throws -> Outcome {
-        let queue = queue
-        return try await Task { try await queue.write { try Self.store(report, in: $0) } }.value
+    func write<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws
+        -> Result
+    {
+        let pool = pool
+        return try await Task { try await pool.write(body) }.value
     }
+
+    /// Stores what is new in `report`; returns after the commit, which may hold other reports too.
+    public func store(_ report: EdgeReport) async throws -> Outcome { try await commits.store(report) }
 
     /// `nil` where the site has never reported.
     public func stream(of site: String) async throws -> Stream? {
-        try await queue.read { try Self.stream(of: site, in: $0) }
+        try await pool.read { try Self.stream(of: site, in: $0) }
     }
 
     /// The newest stream's last telemetry and last events; `nil` where the site has never reported.
     public func state(of site: String, eventLimit: Int = 50) async throws -> SiteState? {
-        try await queue.read { database in
+        try await pool.read { database in
             guard let stream = try Self.stream(of: site, in: database) else { return nil }
             func newest(_ kind: String, _ limit: Int) throws -> [StoredRecord] {
                 let sql = """
                     SELECT n, received_at, data FROM record
                     WHERE site = ? AND epoch = ? AND kind = ? ORDER BY n DESC LIMIT ?
                     """
-                let rows = try Row.fetchAll(database, sql: sql, arguments: [site, stream.epoch, kind, limit])
-                return rows.map {
-                    StoredRecord(number: $0["n"], receivedAt: $0["received_at"], data: $0["data"])
+                let rows = try Row.fetchCursor(
+                    database, sql: sql, arguments: [site, stream.epoch, kind, limit])
+                var (found, bytes): ([StoredRecord], Int) = ([], 0)
+                while bytes < Self.answerBytes, let row = try rows.next() {
+                    found.append(
+                        StoredRecord(number: row["n"], receivedAt: row["received_at"], data: row["data"]))
+                    bytes += found[found.count - 1].data.utf8.count
                 }
+                return found
             }
             return SiteState(
                 stream: stream, telemetry: try Self.telemetry(of: site, stream.epoch, in: database),
@@ -90,6 +106,8 @@ public struct TelemetryStore: Sendable {
 
 extension TelemetryStore {
     static let now = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+    /// After so many bytes an answer takes no further row.
+    static let answerBytes = 1 << 20
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -112,44 +130,17 @@ extension TelemetryStore {
                     """)
         }
         migrator.registerMigration("v2") { try createLeases($0) }
+        migrator.registerMigration("v3") { try addTimesAndAudit($0) }
         return migrator
     }
 
-    private static func stream(of site: String, in database: Database) throws -> Stream? {
+    static func stream(of site: String, in database: Database) throws -> Stream? {
         let sql = """
             SELECT epoch, stored_through, last_seen FROM stream
             WHERE site = ? ORDER BY last_seen DESC, first_seen DESC LIMIT 1
             """
         return try Row.fetchOne(database, sql: sql, arguments: [site]).map {
             Stream(epoch: $0["epoch"], storedThrough: $0["stored_through"], lastSeen: $0["last_seen"])
-        }
-    }
-
-    private static func store(_ report: EdgeReport, in database: Database) throws -> Outcome {
-        let sql = "SELECT stored_through FROM stream WHERE site = ? AND epoch = ?"
-        let mark = try Int64.fetchOne(database, sql: sql, arguments: [report.site, report.epoch]) ?? 0
-        if let covered = report.covered, covered.lowerBound > mark + 1 { return .numbersMissing(after: mark) }
-        try insertContent(of: report, in: database)
-        let through = max(mark, report.covered?.upperBound ?? 0)
-        try database.execute(
-            sql: """
-                INSERT INTO stream VALUES (?, ?, ?, \(now), \(now)) ON CONFLICT (site, epoch)
-                DO UPDATE SET stored_through = excluded.stored_through, last_seen = excluded.last_seen
-                """, arguments: [report.site, report.epoch, through])
-        return .stored(through: through)
-    }
-
-    private static func insertContent(of report: EdgeReport, in database: Database) throws {
-        let record = try database.cachedStatement(
-            sql: "INSERT INTO record VALUES (?, ?, ?, ?, \(now), ?) ON CONFLICT (site, epoch, n) DO NOTHING")
-        for entry in report.records {
-            try record.execute(
-                arguments: [report.site, report.epoch, entry.number, entry.kind, entry.data])
-        }
-        for gap in report.gaps {
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO gap VALUES (?, ?, ?, ?)",
-                arguments: [report.site, report.epoch, gap.lowerBound, gap.upperBound])
         }
     }
 }

@@ -1,7 +1,9 @@
 import Crypto
+import LinuxIO
+import Synchronization
 
 /// SHA-256 of a bearer token. The token itself is never stored.
-public struct TokenDigest: Sendable, Equatable {
+public struct TokenDigest: Sendable, Hashable {
     private let bytes: [UInt8]
 
     public init(of token: String) { bytes = Array(SHA256.hash(data: Array(token.utf8))) }
@@ -12,60 +14,92 @@ public struct TokenDigest: Sendable, Equatable {
         guard digits.count == 64, hex.utf8.count == 64 else { return nil }
         bytes = stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
     }
+}
 
-    /// Takes the same time wherever the two differ.
-    public static func == (a: TokenDigest, b: TokenDigest) -> Bool {
-        zip(a.bytes, b.bytes).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+/// What somebody may do.
+public enum Role: String, Sendable, CaseIterable {
+    /// Sees the sites.
+    case read
+    /// Asks sites for a power.
+    case dispatch
+    /// Is a site: sends reports, fetches leases. No principal has it.
+    case report
+}
+
+/// Whom a token belongs to, and what it may do for which sites.
+struct Grant: Sendable, Equatable {
+    var name: String
+    var roles: Set<Role>
+    /// `nil` = all sites.
+    var sites: Set<String>?
+    /// UTC, in milliseconds since 1970; `nil` = it does not end.
+    var expires: Int64?
+
+    func covers(_ role: Role, _ site: String?) -> Bool {
+        guard roles.contains(role) else { return false }
+        guard let site, let sites else { return true }
+        return sites.contains(site)
     }
 }
 
-/// Decides whose token a request carries.
-struct TokenGate {
-    let sites: [AggregatorConfig.Site]
-    let principals: [AggregatorConfig.Principal]
-    let readToken: TokenDigest?
+/// Somebody whose token was right.
+struct Caller: Sendable {
+    var grants: [Grant]
+    var digest: TokenDigest
 
-    /// The sites that the token of this header may speak for; looks at all of them, found or not.
-    func sites(forAuthorization header: String?) throws(Refusal) -> [String] {
-        let digest = TokenDigest(of: try Self.token(header))
-        let matching = sites.filter { $0.token == digest }.map(\.id)
-        if matching.isEmpty { throw Refusal(.unauthorized, "this token is not known here") }
-        return matching
+    var name: String { grants.first?.name ?? "" }
+
+    /// Of `all`, those for which the caller has the role.
+    func sites(_ role: Role, of all: [String]) -> [String] { all.filter { may(role, $0) } }
+
+    func may(_ role: Role, _ site: String?) -> Bool { grants.contains { $0.covers(role, site) } }
+}
+
+/// Decides whose token a request carries. What the configuration says of tokens may change while it runs.
+final class TokenGate: Sendable {
+    private struct Table {
+        var sites: [String]
+        var grants: [TokenDigest: [Grant]]
     }
 
-    func checkMayWrite(_ site: String, of allowed: [String]) throws(Refusal) {
-        if allowed.contains(site) { return }
-        let isKnown = sites.contains { $0.id == site }
-        let name = String(site.prefix(64))
-        throw Refusal(
-            .forbidden,
-            isKnown ? "this token is not the one of site \"\(name)\"" : "there is no site \"\(name)\" here")
+    private let table: Mutex<Table>
+
+    init(_ config: AggregatorConfig) { table = Mutex(Self.table(of: config)) }
+
+    /// From now on what `config` says holds; requests that were let in before go on.
+    func take(_ config: AggregatorConfig) {
+        let new = Self.table(of: config)
+        table.withLock { $0 = new }
     }
 
-    /// The name of whoever may ask `site` for a power; looks at all of them, found or not.
-    func principal(authorization header: String?, for site: String) throws(Refusal) -> String {
-        let digest = TokenDigest(of: try Self.token(header))
-        let found = principals.filter { $0.token == digest }
-        guard let principal = found.first else {
-            throw Refusal(.unauthorized, "this token is not known here")
+    var sites: [String] { table.withLock(\.sites) }
+
+    private static func table(of config: AggregatorConfig) -> Table {
+        var grants: [TokenDigest: [Grant]] = [:]
+        for site in config.sites {
+            let grant = Grant(name: "site \(site.id)", roles: [.report], sites: [site.id])
+            for token in site.tokens { grants[token, default: []].append(grant) }
         }
-        guard sites.contains(where: { $0.id == site }) else {
-            throw Refusal(.notFound, "there is no site \"\(site.prefix(64))\" here")
+        for person in config.principals {
+            let sites = person.sites == ["all"] ? nil : Set(person.sites)
+            let grant = Grant(
+                name: person.name, roles: person.roles, sites: sites, expires: person.expires)
+            for token in person.tokens { grants[token, default: []].append(grant) }
         }
-        guard principal.sites.contains(site) || principal.sites == ["all"] else {
-            throw Refusal(.forbidden, "\(principal.name) may not ask site \"\(site.prefix(64))\"")
+        if let token = config.readToken {
+            grants[token, default: []].append(Grant(name: "reader", roles: [.read]))
         }
-        return principal.name
+        return Table(sites: config.sites.map(\.id), grants: grants)
     }
 
-    func checkMayRead(authorization header: String?) throws(Refusal) {
-        guard let readToken else { return }
-        if TokenDigest(of: try Self.token(header)) != readToken {
-            throw Refusal(.unauthorized, "this token is not the one for reading")
-        }
+    /// - Returns: `nil` where nobody has this token, or it has expired.
+    func caller(_ digest: TokenDigest, now: Int64 = WallClock.nowMilliseconds()) -> Caller? {
+        let grants = table.withLock { $0.grants[digest] ?? [] }.filter { $0.expires.map { $0 > now } ?? true }
+        return grants.isEmpty ? nil : Caller(grants: grants, digest: digest)
     }
 
-    private static func token(_ header: String?) throws(Refusal) -> String {
+    /// The token that a header carries.
+    static func digest(authorization header: String?) throws(Refusal) -> TokenDigest {
         guard let header else {
             throw Refusal(.unauthorized, "there is no header \"Authorization: Bearer TOKEN\"")
         }
@@ -73,6 +107,19 @@ struct TokenGate {
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
             throw Refusal(.unauthorized, "the header is not \"Authorization: Bearer TOKEN\"")
         }
-        return String(parts[1])
+        return TokenDigest(of: String(parts[1]))
+    }
+
+    func checkMay(_ role: Role, _ site: String, _ caller: Caller) throws(Refusal) {
+        let name = String(site.prefix(64))
+        guard sites.contains(site) else {
+            throw Refusal(role == .report ? .forbidden : .notFound, "there is no site \"\(name)\" here")
+        }
+        if caller.may(role, site) { return }
+        throw Refusal(
+            .forbidden,
+            role == .report
+                ? "this token is not the one of site \"\(name)\""
+                : "\(caller.name) has not the role \(role.rawValue) for site \"\(name)\"")
     }
 }

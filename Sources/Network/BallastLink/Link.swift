@@ -15,20 +15,27 @@ public enum Link {
         let client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: AggregatorClient.configuration())
         let aggregator = AggregatorClient(client: client, url: config.url)
+        // Before anything else, so that no signal finds the program without an answer.
+        let (told, tell) = AsyncStream<Void>.makeStream()
+        let signals = [SIGTERM, SIGINT].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number)
+            source.setEventHandler { tell.finish() }
+            source.resume()
+            return source
+        }
         let work = Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await deliver(config, to: aggregator) }
                 group.addTask { await fetchCommands(config, client) }
             }
         }
-        let signals = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { work.cancel() }
-            source.resume()
-            return source
+        let ending = Task {
+            for await _ in told {}
+            work.cancel()
         }
         await work.value
+        ending.cancel()
         for source in signals { source.cancel() }
         try await client.shutdown()
         log("ended")

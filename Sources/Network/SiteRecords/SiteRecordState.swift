@@ -24,7 +24,8 @@ public struct SiteRecordState: Sendable {
     public private(set) var monotonicMilliseconds: Int64 = 0
     /// Whether there is a state: a snapshot came, and nothing is missing since.
     public private(set) var isWhole = false
-    private var units: [String] = []
+    /// The units' names, in the order of their channels.
+    public private(set) var units: [String] = []
     private var columns: [Int: Column] = [:]
     /// As the snapshot has them, a JSON object.
     private var counters = "{}"
@@ -35,7 +36,11 @@ public struct SiteRecordState: Sendable {
     public mutating func gap() { isWhole = false }
 
     /// Takes a record of any kind, in the order of the numbers; kinds that are no columns are passed over.
-    public mutating func take(_ json: [UInt8]) throws(JSONError) {
+    ///
+    /// - Parameter each: is shown the state behind each row of the record.
+    public mutating func take(
+        _ json: [UInt8], each: (borrowing SiteRecordState) -> Void = { _ in }
+    ) throws(JSONError) {
         var record = Record()
         try record.read(json)
         guard record.version == ColumnEncoder.version else { return }
@@ -47,12 +52,17 @@ public struct SiteRecordState: Sendable {
             site = record.site
             isWhole = true
             note(record, record.start)
+            each(self)
         case "delta" where isWhole:
             for row in record.rows {
                 for (number, value) in row.values { columns[number]?.value = value }
                 note(record, row.after)
+                each(self)
             }
-            if record.rows.isEmpty { note(record, 0) }
+            if record.rows.isEmpty {
+                note(record, 0)
+                each(self)
+            }
         case _: break
         }
     }
@@ -78,6 +88,20 @@ public struct SiteRecordState: Sendable {
         case (.list, .text(let text)): return .list(text.split(separator: "\n").map(String.init))
         case (.number, _), (.flag, _), (.name, _), (.list, _): return .unknown
         }
+    }
+
+    /// Every value that is a number now: its unit's name (empty = the site's), and its key as in the status.
+    public func numbers(_ body: (_ unit: String, _ key: String, _ value: Double) -> Void) {
+        func look(_ channels: [Channel], _ base: Int, _ unit: String) {
+            for channel in channels {
+                guard case .number(let perUnit) = channel.kind,
+                    case .number(let number) = columns[base + channel.number]?.value
+                else { continue }
+                body(unit, channel.key, Double(number) / perUnit)
+            }
+        }
+        look(Channel.ofSite, 0, "")
+        for (index, unit) in units.enumerated() { look(Channel.ofUnit, Channel.base(ofUnit: index), unit) }
     }
 
     /// The status as people and pages know it, a JSON object; `nil` before the first snapshot.

@@ -18,7 +18,7 @@ import YAMLText
         let path = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 }
         let file = path + "/config/examples/aggregator.yaml"
         let config = try AggregatorConfig(try YAMLText.load(path: file), file: file)
-        #expect(config.sites == [.init(id: "demo", token: TokenDigest(of: "demo-token"))])
+        #expect(config.sites == [.init(id: "demo", tokens: [TokenDigest(of: "demo-token")])])
     }
 
     @Test func `needs little`() throws {
@@ -26,6 +26,21 @@ import YAMLText
         #expect(config.host == "127.0.0.1")
         #expect(config.port == 8_080)
         #expect(config.readToken == nil)
+    }
+
+    static func principal(_ more: String) -> String {
+        let sites = more.hasPrefix("sites") ? "" : "sites: all, "
+        return "database: x\nsites: \(site)\n"
+            + "principals: [{name: p, token_sha256: \"\(digest)\", \(sites)\(more)}]"
+    }
+
+    @Test func `knows days as milliseconds since 1970`() {
+        #expect(CivilDay.milliseconds("1970-01-01") == 0)
+        // date -u -d 2027-01-31 +%s; 2028-02-29; 2100-03-01
+        #expect(CivilDay.milliseconds("2027-01-31") == 1_801_353_600_000)
+        #expect(CivilDay.milliseconds("2028-02-29") == 1_835_395_200_000)
+        #expect(CivilDay.milliseconds("2100-03-01") == 4_107_542_400_000)
+        #expect(CivilDay.milliseconds("2100-02-29") == nil)
     }
 
     // swift-format-ignore
@@ -40,6 +55,12 @@ import YAMLText
         ("database: x\nlisten: {port: 65536}\nsites: \(site)", "65535", "no port"),
         ("database: x\nsites: [{id: a, token_sha256: \"\(digest)\"}, {id: a, token_sha256: \"\(digest)\"}]",
             "twice", "the same site twice"),
+        (principal("roles: [report]"), "read, dispatch", "nobody becomes a site by a role"),
+        (principal("roles: []"), "read, dispatch", "somebody who may nothing"),
+        (principal("expires: 2027-02-29"), "a day", "no such day"),
+        (principal("sites: [b]"), "no site", "a site that is not there"),
+        ("database: x\nlimits: {connections: 1}\nsites: \(site)", "16", "nobody could come in"),
+        ("database: x\nread_token_sha256: secret\nsites: \(site)", "64 hexadecimal", "the token itself"),
     ]
 
     @Test(arguments: refused)

@@ -118,13 +118,4 @@ import Testing
         #expect(!page.body.contains("http://") && !page.body.contains("https://"))
         #expect(aggregator.end(by: SIGTERM) == 0)
     }
-
-    @Test func `asks for the reading token where one is configured`() async throws {
-        let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
-        let aggregator = try RunningAggregator(in: scratch, extra: "read_token_sha256: \(digest)")
-        #expect(try await aggregator.get("/v1/sites").status == 401)
-        #expect(try await aggregator.get("/v1/sites", token: "demo-token").status == 401)
-        #expect(try await aggregator.get("/v1/sites", token: "hello").status == 200)
-        #expect(try await aggregator.get("/v1/sites/demo/state").status == 401)
-    }
 }

@@ -61,7 +61,7 @@ extension BallastDaemonTests {
                 "ballast-link", ["--config", try site.scratch.write("link.yaml", config)])
 
             let body = #"{"power_w":20000,"for_s":600,"dispatch":"D-1","reason":"test"}"#
-            #expect(try await ask(aggregator, body, token: "demo-token").status == 401, "a site's token")
+            #expect(try await ask(aggregator, body, token: "demo-token").status == 403, "a site's token")
             #expect(try await ask(aggregator, body, site: "other").status == 403, "not its site")
             #expect(try await ask(aggregator, body, site: "nowhere").status == 404)
             #expect(try await ask(aggregator, #"{"power_w":1}"#).status == 400)

@@ -81,6 +81,20 @@ public final class RunningProgram {
         return count != 0
     }
 
+    public func signal(_ number: CInt) { kill(processID, number) }
+
+    /// As the kernel has it: `VmRSS`.
+    public func residentBytes() throws -> Int {
+        let file = open("/proc/\(processID)/status", O_RDONLY | O_CLOEXEC)
+        if file < 0 { throw SystemError.last("open") }
+        let owned = FileDescriptor(owning: file)
+        var bytes = [UInt8](repeating: 0, count: 8_192)
+        let count = read(owned.number, &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return (line.flatMap { Int($0.filter(\.isNumber)) } ?? 0) * 1_024
+    }
+
     /// Sends the signal and waits for the end.
     ///
     /// - Returns: the exit status; 128 + the signal's number where that ended it.

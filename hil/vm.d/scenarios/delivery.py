@@ -17,6 +17,7 @@ def install(rig):
            f"cp /usr/share/doc/ballast-aggregator/examples/aggregator.yaml {AGGREGATOR}; "
            "sed -i 's/id: demo/id: rig/; s/host: 127.0.0.1/host: 10.77.0.2/; "
            f"s,^database:.*,database: /var/lib/ballast-aggregator/aggregator.sqlite,' {AGGREGATOR}; "
+           f"printf 'read_token_sha256: %s\\n' $(printf reader | sha256sum | cut -c1-64) >>{AGGREGATOR}; "
            f"chgrp ballast-aggregator {AGGREGATOR}; chmod 640 {AGGREGATOR}")
     # The token on disk is root's alone.
     rig.sh("sed -e 's/^site: demo/site: rig/; s,^spool:.*,spool: /var/lib/ballast/spool,; s,127.0.0.1,10.77.0.2,' "
@@ -28,7 +29,8 @@ def install(rig):
 def site(rig):
     """What the aggregator has of the site, or nothing while it does not answer."""
     text = rig.sh("ip netns exec far python3 -c \"import urllib.request as u; "
-                  "print(u.urlopen('http://10.77.0.2:15080/v1/sites', timeout=10).read().decode())\" 2>/dev/null", may_fail=True)
+                  "print(u.urlopen(u.Request('http://10.77.0.2:15080/v1/sites', headers={'Authorization': 'Bearer reader'}), "
+                  "timeout=10).read().decode())\" 2>/dev/null", may_fail=True)
     try:
         return json.loads(text)["sites"][0]
     except (ValueError, LookupError, TypeError):

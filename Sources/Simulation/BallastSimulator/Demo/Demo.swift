@@ -124,7 +124,7 @@ private final class Onlooker {
             $0.power_w / 1_000
         }
         let path = "/v1/sites/\(id)/state"
-        if let body = PlainHTTP.get(port: site.aggregatorPort, path: path),
+        if let body = PlainHTTP.get(port: site.aggregatorPort, path: path, token: HostSite.readToken),
             let state = JSONLine.decode(StoredState.self, from: Array(body.utf8))
         {
             observation.stored = (state.stored_through, body.contains("cell_overtemperature_discharge"))

@@ -5,7 +5,7 @@ import Quantities
 /// One HTTP/1.0 GET on the loopback, for looking at our own aggregator.
 enum PlainHTTP {
     /// - Returns: the body of a 200 answer; `nil` for anything else.
-    static func get(port: UInt16, path: String) -> String? {
+    static func get(port: UInt16, path: String, token: String) -> String? {
         let number = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return nil }
         let connection = FileDescriptor(owning: number)
@@ -19,7 +19,9 @@ enum PlainHTTP {
             }
         }
         guard isConnected else { return nil }
-        let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+        let request = Array(
+            ("GET \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n"
+                + "Connection: close\r\n\r\n").utf8)
         // A refused request shows as a missing answer.
         try? UnixSocket.send(request, on: connection)
         let answer = String(decoding: all(of: connection), as: UTF8.self)

@@ -174,11 +174,16 @@ final class HostSite: LiveSite {
     // printf %s scenario | sha256sum
     private static let digest = "ee26f4137f88e2408f3f2e85b7d753592ca4b8034392d2bbd17247956c849c0a"
 
+    /// What reads at the aggregator: printf %s scenario-reader | sha256sum.
+    static let readToken = "scenario-reader"
+    private static let readDigest = "e98a21557ebd61584594201605aaa3a6e1206c94c52865355760cb387d6d6fa5"
+
     private func aggregatorFile() throws -> String {
         let text = """
             listen: {host: 127.0.0.1, port: \(folder.aggregatorPort)}
             database: aggregator.sqlite
             sites: [{id: \(siteID), token_sha256: \(Self.digest)}]
+            read_token_sha256: \(Self.readDigest)
 
             """
         return try write("aggregator.yaml", text)

@@ -1,0 +1,82 @@
+import Hummingbird
+import NIOCore
+import Synchronization
+
+/// Takes the bodies of requests, bounded in memory and in time: room is set aside before the first byte is
+/// read and given back when the request has been answered, because peers that send half a body each could
+/// otherwise fill the machine.
+final class BodiesInFlight: Sendable {
+    private struct Held {
+        var all = 0
+        var of: [String: Int] = [:]
+    }
+
+    private let limits: AggregatorConfig.Limits
+    private let held = Mutex(Held())
+
+    init(_ limits: AggregatorConfig.Limits) { self.limits = limits }
+
+    /// What all bodies together hold, in bytes.
+    var bytes: Int { held.withLock(\.all) }
+
+    /// Reads a body of at most `limit` bytes whole and hands it to `use`.
+    func with<Result: Sendable>(
+        _ body: RequestBody, declared: Int?, limit: Int, for name: String,
+        _ use: ([UInt8]) async throws -> Result
+    ) async throws -> Result {
+        let tooLarge = Refusal(
+            .contentTooLarge, "the body is larger than \(limit) bytes: send less at once")
+        if let declared, declared > limit { throw tooLarge }
+        let room = min(max(declared ?? limit, 0), limit)
+        try take(room, for: name)
+        defer { giveBack(room, of: name) }
+        do {
+            return try await use(try await whole(body, limit: limit))
+        } catch is NIOTooManyBytesError {
+            throw tooLarge
+        }
+    }
+
+    private func whole(_ body: RequestBody, limit: Int) async throws -> [UInt8] {
+        let longest = limits.bodyTime
+        return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
+            group.addTask { Array(try await body.collect(upTo: limit).readableBytesView) }
+            group.addTask {
+                try await Task.sleep(for: longest)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next(), let bytes = first else {
+                throw Refusal(.requestTimeout, "the body did not come whole within \(longest)")
+            }
+            return bytes
+        }
+    }
+
+    private func take(_ room: Int, for name: String) throws(Refusal) {
+        let refusal = held.withLock { held -> Refusal? in
+            let ofOne = held.of[name, default: 0]
+            if ofOne + room > limits.bodiesOfOne {
+                return Refusal(
+                    .tooManyRequests, "bodies of this token are still on their way: send one at a time",
+                    retryAfter: 1)
+            }
+            if held.all + room > limits.bodies {
+                return Refusal(
+                    .serviceUnavailable, "too many bodies are on their way: try again", retryAfter: 1)
+            }
+            held.all += room
+            held.of[name] = ofOne + room
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
+    private func giveBack(_ room: Int, of name: String) {
+        held.withLock { held in
+            held.all -= room
+            let left = held.of[name, default: 0] - room
+            held.of[name] = left > 0 ? left : nil
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import HTTPTypes
+import Hummingbird
+
+/// What the machine itself may ask without a token, on 127.0.0.1: whether all is well, and the figures.
+struct LocalView: HTTPResponder {
+    let store: TelemetryStore
+    let figures: Figures
+    let bodies: BodiesInFlight
+    let listeners: Listeners
+
+    func respond(to request: Request, context: AggregatorContext) async throws -> Response {
+        let known = ["/healthz", "/metrics"]
+        guard known.contains(request.uri.path) else {
+            return Refusal(.notFound, "there is no such path").response
+        }
+        guard request.method == .get else {
+            var refusal = Refusal(.methodNotAllowed, "this path takes GET")
+            refusal.allow = [.get]
+            return refusal.response
+        }
+        guard request.uri.path == "/metrics" else { return await health() }
+        let commits = await store.commitCount()
+        let text = figures.text(gauges: [
+            (
+                "ballast_aggregator_bodies_bytes", "Bytes set aside for bodies on their way.",
+                Double(bodies.bytes)
+            ),
+            ("ballast_aggregator_listeners", "Listeners to events.", Double(listeners.count)),
+            (
+                "ballast_aggregator_commits_total",
+                "Transactions that stored reports; each holds one report or several.", Double(commits)
+            ),
+        ])
+        return Answers.json(text, as: "text/plain; version=0.0.4; charset=utf-8")
+    }
+
+    /// Well where the database answers.
+    private func health() async -> Response {
+        do {
+            _ = try await store.lastRow()
+            return Answers.json("{\"status\":\"ok\"}")
+        } catch {
+            return Refusal(.serviceUnavailable, "the store failed: \(error)").response
+        }
+    }
+}

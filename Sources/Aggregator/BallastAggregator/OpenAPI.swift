@@ -1,0 +1,111 @@
+import HTTPTypes
+import JSONText
+
+/// The routes as an OpenAPI document; it says what `Route` says, and the shape of each body that is taken.
+enum OpenAPI {
+    static func document(_ routes: [Route]) -> String {
+        var paths: [(String, [String])] = []
+        for route in routes {
+            let text = "\"\(route.method.rawValue.lowercased())\":\(operation(route))"
+            if let index = paths.firstIndex(where: { $0.0 == route.pattern }) {
+                paths[index].1.append(text)
+            } else {
+                paths.append((route.pattern, [text]))
+            }
+        }
+        let list = paths.map { "\"\($0.0)\":{\($0.1.joined(separator: ","))}" }
+        return """
+            {"openapi":"3.1.0","info":{"title":"Ballast aggregator","version":"1"},
+            "security":[{"bearer":[]}],
+            "components":{"securitySchemes":{"bearer":{"type":"http","scheme":"bearer"}},
+            "schemas":{"Problem":\(problem)}},
+            "paths":{\(list.joined(separator: ",\n"))}}
+            """
+    }
+
+    private static let problem = """
+        {"type":"object","required":["type","title","status","detail"],"properties":{"type":{"type":"string"},
+        "title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},
+        "error":{"type":"string"},"stored_through":{"type":"integer"}}}
+        """
+
+    private static func operation(_ route: Route) -> String {
+        var parameters = route.query.map(parameter)
+        if route.isOfSite {
+            parameters.append(
+                "{\"name\":\"site\",\"in\":\"path\",\"required\":true,\"schema\":{\"type\":\"string\"}}")
+        }
+        var text =
+            "{\"summary\":\(JSONText.quoted(route.summary)),\"description\":\"Needs the role "
+            + "\(route.role.rawValue).\",\"parameters\":[\(parameters.joined(separator: ","))],"
+        if route.bodyLimit > 0 {
+            text +=
+                "\"requestBody\":{\"required\":true,\"content\":{\"application/json\":{\"schema\":"
+                + "\(body(route.pattern))}}},"
+        }
+        return text + "\"responses\":{\(responses(route))}}"
+    }
+
+    private static func parameter(_ name: Query.Parameter) -> String {
+        let schema =
+            switch name {
+            case .limit: "{\"type\":\"integer\",\"minimum\":1}"
+            case .from, .until: "{\"type\":\"integer\",\"minimum\":0,\"maximum\":253402300799999}"
+            case .format: "{\"type\":\"string\",\"enum\":[\"json\",\"csv\"]}"
+            case .cursor, .site, .channel, .unit: "{\"type\":\"string\"}"
+            }
+        return
+            "{\"name\":\"\(name.rawValue)\",\"in\":\"query\",\"required\":\(name == .channel),\"description\":"
+            + "\(JSONText.quoted(name.note)),\"schema\":\(schema)}"
+    }
+
+    private static func responses(_ route: Route) -> String {
+        let type = route.pattern == "/v1/events" ? "text/event-stream" : "application/json"
+        var types = "\"\(type)\":{}"
+        if route.query.contains(.format) { types += ",\"text/csv\":{}" }
+        var list = ["\"200\":{\"description\":\"Done.\",\"content\":{\(types)}}"]
+        if route.role == .dispatch {
+            list.append("\"201\":{\"description\":\"Made.\",\"content\":{\(types)}}")
+        }
+        var codes = [400, 401, 403, 405, 429, 503]
+        if route.isOfSite || route.bodyLimit > 0 { codes.append(404) }
+        if route.bodyLimit > 0 { codes += [408, 409, 413, 415] }
+        if route.role == .dispatch { codes.append(501) }
+        for code in codes.sorted() {
+            list.append(
+                "\"\(code)\":{\"description\":\"\(HTTPResponse.Status(code: code).reasonPhrase)\",\"content\":"
+                    + "{\"application/problem+json\":{\"schema\":{\"$ref\":\"#/components/schemas/Problem\"}}}}"
+            )
+        }
+        return list.joined(separator: ",")
+    }
+
+    private static func body(_ pattern: String) -> String {
+        switch pattern {
+        case "/v1/edge/report": report
+        case "/v1/edge/results": result
+        case _: lease
+        }
+    }
+
+    private static let number = "{\"type\":\"integer\",\"minimum\":1,\"maximum\":9223372036854775806}"
+    private static let report = """
+        {"type":"object","required":["site","epoch"],"properties":{"site":{"type":"string"},
+        "epoch":{"type":"string","pattern":"^[0-9a-f]{32}$"},
+        "records":{"type":"array","items":{"type":"object","required":["n","data"],
+        "properties":{"n":\(number),"data":{"type":"object"}}}},
+        "gaps":{"type":"array","items":{"type":"object","required":["from","to"],
+        "properties":{"from":\(number),"to":\(number)}}}}}
+        """
+    private static let result = """
+        {"type":"object","required":["sequence","state"],"properties":{"sequence":{"type":"integer"},
+        "state":{"enum":["granted","refused"]},"answer":{"type":"string"}}}
+        """
+    private static let lease = """
+        {"type":"object","required":["power_w","dispatch","reason"],"additionalProperties":false,
+        "properties":{"power_w":{"type":["integer","null"],"minimum":-1000000000000,"maximum":1000000000000},
+        "for_s":{"type":"integer","minimum":1,"maximum":86400},
+        "dispatch":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},
+        "reason":{"type":"string","minLength":1,"maxLength":200}}}
+        """
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Glibc
+import ProgramSupport
+import Testing
+
+/// What peers may take of the machine, seen from plain sockets and from the kernel.
+@Suite(.serialized) struct `The bounds of the aggregator` {
+    let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    @Test func `150 unfinished bodies do not take its memory, and another site is served meanwhile`()
+        async throws
+    {
+        let aggregator = try RunningAggregator(in: scratch)
+        _ = try await aggregator.post(`The program ballast-aggregator`.report(1...10))
+        let before = try aggregator.residentBytes()
+        let clients = try (0..<150).map { _ in try RawClient(port: aggregator.port) }
+        for client in clients { client.sendHead(length: 8 << 20) }
+        let piece = [UInt8](repeating: 0x20, count: 256 << 10)
+        // 7 MiB of 8 from each, as far as the other side takes them.
+        for _ in 0..<28 {
+            for client in clients { _ = client.send(piece) }
+            for client in clients { _ = client.receive(within: .zero) }
+        }
+        let answer = try await aggregator.post(
+            `The program ballast-aggregator`.report(1...1, site: "other"), token: "other-token")
+        #expect(answer.status == 200)
+        let grown = try aggregator.residentBytes() - before
+        // Two bodies of 8 MiB of one token may be there, in a few copies; 150 of them would be 1.2 GB.
+        #expect(grown < 200 << 20, "\(grown >> 20) MiB")
+        let limit = Date.now + 60
+        func refused() -> Int { clients.count { $0.answer.hasPrefix("HTTP/1.1 429 ") } }
+        while refused() < 148, Date.now < limit {
+            for client in clients where client.answer.isEmpty { _ = client.receive(within: .milliseconds(1)) }
+        }
+        #expect(refused() == 148, "of one token two bodies of 8 MiB have room")
+        let metrics = try await aggregator.get(
+            "http://127.0.0.1:\(aggregator.localPort)/metrics", token: nil)
+        #expect(metrics.body.contains("ballast_aggregator_bodies_bytes 16777216.0"), "\(metrics.body)")
+    }
+
+    @Test func `a body that drips ends with 408, its connection too, and gives its room back`() async throws {
+        let aggregator = try RunningAggregator(in: scratch, extra: "limits: {body_s: 1}")
+        let client = try RawClient(port: aggregator.port)
+        client.sendHead(length: 8 << 20)
+        let limit = Date.now + 60
+        var isClosed = false
+        while !isClosed, Date.now < limit {
+            _ = client.send([0x20])
+            isClosed = client.receive(within: .milliseconds(50))
+        }
+        #expect(client.answer.hasPrefix("HTTP/1.1 408 "), "\(client.answer)")
+        #expect(isClosed, "whoever goes on dripping is cut off")
+        #expect(try await aggregator.post(`The program ballast-aggregator`.report(1...1)).status == 200)
+    }
+
+    @Test func `a refused body that goes on dripping is cut off`() async throws {
+        let aggregator = try RunningAggregator(in: scratch, extra: "limits: {body_s: 1}")
+        let client = try RawClient(port: aggregator.port)
+        client.sendHead(length: 8 << 20, token: "nobody's")
+        let limit = Date.now + 60
+        var isClosed = false
+        while !isClosed, Date.now < limit {
+            _ = client.send([0x20])
+            isClosed = client.receive(within: .milliseconds(50))
+        }
+        #expect(client.answer.hasPrefix("HTTP/1.1 401 "), "\(client.answer)")
+        #expect(isClosed)
+    }
+
+    @Test func `SIGTERM ends it while bodies and listeners are open`() async throws {
+        let aggregator = try RunningAggregator(in: scratch, extra: "limits: {body_s: 600}")
+        let (body, listener) = (try RawClient(port: aggregator.port), try RawClient(port: aggregator.port))
+        body.sendHead(length: 1_000)
+        let head = "GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer read-token\r\n\r\n"
+        _ = listener.send(Array(head.utf8))
+        while !listener.answer.contains("text/event-stream") { _ = listener.receive(within: .seconds(1)) }
+        let begin = Date.now
+        #expect(aggregator.end(by: SIGTERM) == 0)
+        // Its unit gives it 90 s.
+        #expect(Date.now.timeIntervalSince(begin) < 45)
+    }
+
+    @Test func `an answer with everything is bounded, and its cursor leads through all`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        let text = String(repeating: "x", count: 4_000)
+        for batch in 0..<3 {
+            let records = (batch * 1_000 + 1...batch * 1_000 + 1_000).map {
+                "{\"n\":\($0),\"data\":{\"kind\":\"event\",\"event\":\"trip\",\"t_ms\":\($0 / 3),\"text\":\"\(text)\"}}"
+            }
+            let body =
+                "{\"site\":\"demo\",\"epoch\":\"\(`An edge report`.epoch)\",\"records\":[\(records.joined(separator: ","))]}"
+            #expect(try await aggregator.post(body).status == 200)
+        }
+        var numbers: [Int] = []
+        var cursor = ""
+        repeat {
+            let answer = try await aggregator.get("/v1/sites/demo/events?limit=100000\(cursor)")
+            #expect(answer.status == 200 && answer.body.utf8.count < 2 << 20)
+            let page = try JSONDecoder().decode(EventPage.self, from: Data(answer.body.utf8))
+            numbers += page.events.map(\.n)
+            cursor = page.next.map { "&cursor=\($0)" } ?? ""
+        } while !cursor.isEmpty
+        #expect(numbers == Array(1...3_000))
+        let state = try await aggregator.get("/v1/sites/demo/state")
+        #expect(state.body.utf8.count < 2 << 20)
+        let some = try await aggregator.get("/v1/sites/demo/events?from=100&until=102&format=csv")
+        let lines = some.body.split(separator: "\r\n")
+        #expect(lines.first == "t_ms,epoch,n,received_at,event,data" && lines.count == 7, "300 … 305")
+        #expect(some.headers["content-type"] == "text/csv; charset=utf-8")
+    }
+
+    @Test func `a token that asks too often is told 429 and when to come again`() async throws {
+        let aggregator = try RunningAggregator(in: scratch, extra: "limits: {requests_per_s: 1}")
+        var statuses: [Int] = []
+        for _ in 0..<30 {
+            let answer = try await aggregator.get("/v1/sites")
+            statuses.append(answer.status)
+            if answer.status == 429 { #expect(answer.headers["retry-after"] == "1") }
+        }
+        #expect(statuses.prefix(10) == Array(repeating: 200, count: 10)[...])
+        #expect(statuses.contains(429))
+        #expect(try await aggregator.post(`The program ballast-aggregator`.report(1...1)).status == 200)
+    }
+
+    private struct EventPage: Decodable {
+        struct Event: Decodable { var n: Int }
+        var events: [Event]
+        var next: String?
+    }
+}
