@@ -117,6 +117,10 @@ struct Front: HTTPResponder {
     }
 
     private func checkType(_ request: Request) throws(Refusal) {
+        if let coding = request.headers[.contentEncoding], coding.lowercased() != "identity" {
+            throw Refusal(
+                .unsupportedMediaType, "the body must not be packed: it is \(LogText.plain(coding))")
+        }
         // Who names no type is taken at the word of the path.
         guard let type = request.headers[.contentType] else { return }
         let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }

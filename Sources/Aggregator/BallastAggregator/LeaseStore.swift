@@ -58,6 +58,7 @@ extension TelemetryStore {
                     site, sequence, request.dispatch, request.power, now + request.seconds * 1_000,
                     person, request.reason, bytes,
                 ])
+            try Self.seal(.lease, site, sequence, in: database)
             let made = try Self.leases(in: database, "site = ? AND sequence = ?", [site, sequence])
             return made.first.map { ($0, true) }
         }
@@ -91,9 +92,22 @@ extension TelemetryStore {
                 arguments: [
                     result.isGranted ? "granted" : "refused", result.answer, site, result.sequence,
                 ])
+            if database.changesCount > 0 { try Self.seal(.result, site, result.sequence, in: database) }
             return try !Self.leases(in: database, "site = ? AND sequence = ?", [site, result.sequence])
                 .isEmpty
         }
+    }
+
+    /// Puts a lease, or what became of it, into the chain.
+    private static func seal(
+        _ kind: ChainEntry.Kind, _ site: String, _ sequence: Int64, in database: Database
+    ) throws {
+        let row = try Row.fetchOne(
+            database, sql: "SELECT * FROM lease WHERE site = ? AND sequence = ?", arguments: [site, sequence])
+        guard let row else { return }
+        var content = ChainContent()
+        content.add(fields: fields(ofLease: row, isResult: kind == .result))
+        try append(kind, site: site, from: sequence, to: sequence, content, in: database)
     }
 
     private static func leases(

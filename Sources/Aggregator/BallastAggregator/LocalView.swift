@@ -20,11 +20,16 @@ struct LocalView: HTTPResponder {
         }
         guard request.uri.path == "/metrics" else { return await health() }
         let commits = await store.commitCount()
+        let history: Int64
+        do { history = try await store.head().sequence } catch {
+            return Refusal(.serviceUnavailable, "the store failed").response
+        }
         let text = figures.text(gauges: [
             (
                 "ballast_aggregator_bodies_bytes", "Bytes set aside for bodies on their way.",
                 Double(bodies.bytes)
             ),
+            ("ballast_aggregator_history_entries", "Entries of the history's chain.", Double(history)),
             ("ballast_aggregator_listeners", "Listeners to events.", Double(listeners.count)),
             (
                 "ballast_aggregator_commits_total",

@@ -30,7 +30,7 @@ enum OpenAPI {
         """
 
     private static func operation(_ route: Route) -> String {
-        var parameters = route.query.map(parameter)
+        var parameters = route.query.map { parameter($0, isRange: route.query.contains(.from)) }
         if route.isOfSite {
             parameters.append(
                 "{\"name\":\"site\",\"in\":\"path\",\"required\":true,\"schema\":{\"type\":\"string\"}}")
@@ -46,12 +46,14 @@ enum OpenAPI {
         return text + "\"responses\":{\(responses(route))}}"
     }
 
-    private static func parameter(_ name: Query.Parameter) -> String {
+    private static func parameter(_ name: Query.Parameter, isRange: Bool) -> String {
         let schema =
             switch name {
             case .limit: "{\"type\":\"integer\",\"minimum\":1}"
             case .from, .until: "{\"type\":\"integer\",\"minimum\":0,\"maximum\":253402300799999}"
             case .format: "{\"type\":\"string\",\"enum\":[\"json\",\"csv\"]}"
+            case .cursor where isRange:
+                "{\"type\":\"string\",\"pattern\":\"^-?[0-9]{1,15}\\\\.[0-9]{1,15}$\"}"
             case .cursor, .site, .channel, .unit: "{\"type\":\"string\"}"
             }
         return

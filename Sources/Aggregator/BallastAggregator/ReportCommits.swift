@@ -123,25 +123,38 @@ extension TelemetryStore {
     private static func insertContent(of report: EdgeReport, in database: Database) throws -> [Int64] {
         let record = try database.cachedStatement(
             sql: """
-                INSERT INTO record (site, epoch, n, kind, received_at, data, t_ms, event)
-                VALUES (?, ?, ?, ?, \(now), ?, coalesce(?, \(nowMilliseconds)), ?)
+                INSERT INTO record (site, epoch, n, kind, received_at, data, t_ms, event, chain, mark)
+                VALUES (?, ?, ?, ?, \(now), ?, coalesce(?, \(nowMilliseconds)), ?, ?, ?)
                 ON CONFLICT (site, epoch, n) DO NOTHING
                 """)
-        var differing: [Int64] = []
+        let sequence = try head(in: database).sequence + 1
+        var (content, numbers, differing) = (ChainContent(), [Int64](), [Int64]())
         for entry in report.records {
             try record.execute(arguments: [
                 report.site, report.epoch, entry.number, entry.kind, entry.data, entry.time, entry.event,
+                sequence, ChainText.mark(entry.data),
             ])
-            if database.changesCount == 0, try !isStored(entry, of: report, in: database) {
+            if database.changesCount > 0 {
+                content.add(record: entry.number, entry.data)
+                numbers.append(entry.number)
+            } else if try !isStored(entry, of: report, in: database) {
                 differing.append(entry.number)
             }
         }
         for gap in report.gaps {
             try database.execute(
                 sql: """
-                    INSERT OR IGNORE INTO gap (site, epoch, from_n, to_n, told_ms)
-                    VALUES (?, ?, ?, ?, \(nowMilliseconds))
-                    """, arguments: [report.site, report.epoch, gap.lowerBound, gap.upperBound])
+                    INSERT OR IGNORE INTO gap (site, epoch, from_n, to_n, told_ms, chain)
+                    VALUES (?, ?, ?, ?, \(nowMilliseconds), ?)
+                    """, arguments: [report.site, report.epoch, gap.lowerBound, gap.upperBound, sequence])
+            if database.changesCount > 0 {
+                content.add(gap: gap)
+                numbers += [gap.lowerBound, gap.upperBound]
+            }
+        }
+        if let first = numbers.min(), let last = numbers.max() {
+            try append(
+                .report, site: report.site, epoch: report.epoch, from: first, to: last, content, in: database)
         }
         return differing
     }
@@ -165,16 +178,26 @@ extension TelemetryStore {
         try await write { database in
             let statement = try database.cachedStatement(
                 sql: """
-                    INSERT INTO audit (at_ms, who, address, method, path, status, why, count)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO audit (at_ms, who, address, method, path, status, why, count, chain)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """)
+            let first = try Int64.fetchOne(
+                database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'audit'")
+            let sequence = try Self.head(in: database).sequence + 1
             for row in rows {
                 let entry = row.entry
                 try statement.execute(arguments: [
                     row.at, entry.who, entry.address, entry.method, entry.path, entry.status, entry.why,
-                    row.count,
+                    row.count, sequence,
                 ])
             }
+            let (from, to) = ((first ?? 0) + 1, database.lastInsertedRowID)
+            var content = ChainContent()
+            let written = try Row.fetchCursor(
+                database, sql: "SELECT * FROM audit WHERE seq BETWEEN ? AND ? ORDER BY seq",
+                arguments: [from, to])
+            while let row = try written.next() { content.add(fields: Self.fields(ofAudit: row)) }
+            try Self.append(.audit, from: from, to: to, content, in: database)
         }
     }
 }

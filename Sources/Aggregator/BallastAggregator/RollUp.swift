@@ -6,13 +6,20 @@ import SiteRecords
 /// the database, so it may die at any time.
 struct RollUp: Service {
     private static let pause = Duration.seconds(5)
+    private static let headTime = Duration.seconds(600)
     let store: TelemetryStore
     let log: @Sendable (String) -> Void
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            var told = ContinuousClock.now - Self.headTime
             while !Task.isCancelled {
                 do {
+                    if ContinuousClock.now - told >= Self.headTime {
+                        told = .now
+                        // Kept elsewhere, by the journal, it shows a history that was made anew.
+                        log("history: head \(try await store.head().text)")
+                    }
                     while try await store.rollUpSome(), !Task.isCancelled {}
                 } catch { log("values by minutes are behind: \(error)") }
                 // Ends early only where the program ends, which the loop looks at.

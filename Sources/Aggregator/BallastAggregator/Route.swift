@@ -142,9 +142,9 @@ struct Query: Sendable {
         return min(most, Int(min(value, 1_000_000)))
     }
 
+    /// Empty where it ends before it begins.
     func range() throws(Refusal) -> Range<Int64> {
         let (from, until) = (try number(.from) ?? 0, try number(.until) ?? Int64.max)
-        guard from <= until else { throw Refusal(.badRequest, "until: lies before from") }
-        return from..<until
+        return from..<max(from, until)
     }
 }

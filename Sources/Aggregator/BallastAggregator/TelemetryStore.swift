@@ -131,6 +131,7 @@ extension TelemetryStore {
         }
         migrator.registerMigration("v2") { try createLeases($0) }
         migrator.registerMigration("v3") { try addTimesAndAudit($0) }
+        migrator.registerMigration("v4") { try createChain($0) }
         return migrator
     }
 

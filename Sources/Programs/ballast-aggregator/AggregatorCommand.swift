@@ -6,7 +6,10 @@ import BallastAggregator
         commandName: "ballast-aggregator",
         abstract:
             "Takes the reports of Ballast sites, stores them, and shows them; settles energy into money.",
-        subcommands: [ServeCommand.self, BooksCommand.self, LeaseCommand.self],
+        subcommands: [
+            ServeCommand.self, CheckCommand.self, VerifyCommand.self, BackupCommand.self, RestoreCommand.self,
+            BooksCommand.self, LeaseCommand.self,
+        ],
         defaultSubcommand: ServeCommand.self)
 }
 

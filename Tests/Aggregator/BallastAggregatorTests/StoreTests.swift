@@ -87,6 +87,23 @@ import Testing
         #expect(kept == ["{\"kind\":\"telemetry\",\"was\":3}", "{\"x\":1}"])
     }
 
+    @Test func `keeps absurd values as they came, and shows none of them as a state`() async throws {
+        let absurd = ["1e999", "-1", "1.5", "9223372036854775808", "\"x\"", "null", "[]", "253402300800000"]
+        let records = absurd.enumerated().map { index, value in
+            "{\"n\":\(index + 1),\"data\":{\"v\":1,\"kind\":\"snapshot\",\"t_ms\":\(value),"
+                + "\"values\":{\"frequency_uhz\":[0,1e999]},\"units\":7}}"
+        }
+        let text =
+            "{\"site\":\"demo\",\"epoch\":\"\(Self.epoch)\",\"records\":[\(records.joined(separator: ","))]}"
+        let report = try EdgeReport(json: Array(text.utf8))
+        #expect(report.records.map(\.time) == Array(repeating: nil, count: 8))
+        #expect(try await store.store(report) == .stored(through: 8))
+        #expect(try await store.state(of: "demo")?.telemetry == nil)
+        while try await store.rollUpSome() {}
+        let minutes = try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM minute") }
+        #expect(minutes == 0)
+    }
+
     @Test func `stores many reports that come at once in few transactions, each whole`() async throws {
         let sites = 200
         try await withThrowingTaskGroup(of: TelemetryStore.Outcome.self) { group in

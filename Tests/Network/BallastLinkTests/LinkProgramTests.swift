@@ -62,6 +62,20 @@ import Testing
         #expect((1_190...1_200).contains(mark.deliveredThrough))
     }
 
+    @Test func `loses nothing to an aggregator that says 429 again and again`() async throws {
+        let aggregator = try RunningAggregator(in: scratch, extra: "limits: {requests_per_s: 5}")
+        try append(700)
+        let link = try startLink(url: aggregator.url)
+        try link.waitForLine(containing: "unreachable: status 429")
+        try await aggregator.waitUntilStored(700)
+        #expect(link.end(by: SIGTERM) == 0)
+        aggregator.end(by: SIGKILL)
+        let numbers = try await DatabaseQueue(path: aggregator.database).read {
+            try Int.fetchAll($0, sql: "SELECT n FROM record ORDER BY n")
+        }
+        #expect(numbers == Array(1...700))
+    }
+
     @Test func `says why it is refused, and delivers once its token is right`() async throws {
         let aggregator = try RunningAggregator(in: scratch)
         let config = """

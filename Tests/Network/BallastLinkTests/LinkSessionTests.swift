@@ -108,6 +108,15 @@ private final class ScriptedAggregator {
         #expect(pauses[11] >= .seconds(5) && pauses[11] <= .seconds(10))
     }
 
+    @Test func `takes a busy aggregator for one that is not there: later, the same again`() {
+        let body = Array(#"{"type":"about:blank","status":429,"detail":"busy","error":"busy"}"#.utf8)
+        for status in [408, 429, 500, 503] as [UInt] {
+            let answer = AggregatorClient.interpret(status: status, body, epoch: "e")
+            #expect(answer == .unreachable(reason: "status \(status): busy"))
+        }
+        #expect(AggregatorClient.interpret(status: 413, body, epoch: "e") == .tooLarge)
+    }
+
     @Test func `sends a payload that is no JSON object as text`() async throws {
         _ = try writer.append(Array("say \"NaN\"".utf8))
         try writer.sync()

@@ -1,0 +1,187 @@
+import GRDB
+
+/// Goes through the whole chain and everything that it stands for, in the order in which it was stored.
+struct ChainCheck {
+    /// What was found: everything as it was stored, or the first thing that is not.
+    enum Finding: Equatable, CustomStringConvertible {
+        case holds(entries: Int64, records: Int, head: String)
+        case broken(String)
+
+        var description: String {
+            switch self {
+            case .holds(let entries, let records, let head):
+                "holds: \(entries) entries, \(records) records, head \(head)"
+            case .broken(let what): "broken: \(what)"
+            }
+        }
+    }
+
+    private struct Broken: Error { var what: String }
+
+    /// A record as it lies there.
+    private struct Lying {
+        var chain: Int64
+        var site: String
+        var epoch: String
+        var number: Int64
+        var data: String
+        var mark: String
+    }
+
+    private let database: Database
+    private let records: RowCursor
+    private var next: Lying?
+    private var seen = 0
+    private var head = ChainHead(sequence: 0, hash: "")
+
+    /// - Parameter known: an earlier head, which the chain must still have.
+    static func run(_ database: Database, known: (sequence: Int64, hash: String)? = nil) throws -> Finding {
+        do {
+            var check = try ChainCheck(database)
+            return try check.all(known)
+        } catch let broken as Broken { return .broken(broken.what) }
+    }
+
+    private init(_ database: Database) throws {
+        self.database = database
+        records = try Row.fetchCursor(
+            database,
+            sql: "SELECT chain, site, epoch, n, data, mark FROM record WHERE chain > 0 ORDER BY rowid")
+        try step()
+    }
+
+    private mutating func step() throws {
+        next = try records.next().map {
+            Lying(
+                chain: $0["chain"], site: $0["site"], epoch: $0["epoch"], number: $0["n"], data: $0["data"],
+                mark: $0["mark"])
+        }
+    }
+
+    private mutating func all(_ known: (sequence: Int64, hash: String)?) throws -> Finding {
+        let rows = try Row.fetchCursor(database, sql: "SELECT * FROM chain ORDER BY seq")
+        while let row = try rows.next() {
+            let entry = ChainEntry(
+                sequence: row["seq"], kind: row["kind"], site: row["site"], epoch: row["epoch"],
+                from: row["from_n"], to: row["to_n"], content: row["content"])
+            guard entry.sequence == head.sequence + 1 else {
+                throw Broken(what: "entry \(head.sequence + 1) is missing")
+            }
+            try look(at: entry)
+            let hash: String = row["hash"]
+            guard hash == entry.hash(after: head.hash) else {
+                throw Broken(what: "\(entry.name): the entry itself was changed")
+            }
+            head = ChainHead(sequence: entry.sequence, hash: hash)
+            if let known, known.sequence == head.sequence, known.hash != hash {
+                throw Broken(
+                    what: "\(entry.name): it is not the one whose head was kept; the chain was made anew")
+            }
+        }
+        try checkEnd(known)
+        return .holds(entries: head.sequence, records: seen, head: head.text)
+    }
+
+    private func checkEnd(_ known: (sequence: Int64, hash: String)?) throws {
+        if let next { throw Broken(what: "record \(next.number) of site \(next.site) has no entry") }
+        let given = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'chain'")
+        if let last = [given, known?.sequence].compactMap({ $0 }).max(), last > head.sequence {
+            throw Broken(what: "the end is cut: entries \(head.sequence + 1) to \(last) are missing")
+        }
+        let cut = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT site, stored_through FROM stream WHERE stored_through > (
+                    SELECT max(coalesce(max(to_n), 0), (
+                        SELECT coalesce(max(n), 0) FROM record
+                        WHERE site = stream.site AND epoch = stream.epoch AND chain = 0), (
+                        SELECT coalesce(max(to_n), 0) FROM gap
+                        WHERE site = stream.site AND epoch = stream.epoch AND chain = 0))
+                    FROM chain WHERE site = stream.site AND epoch = stream.epoch AND kind = 'report')
+                """)
+        if let cut {
+            let (site, through): (String, Int64) = (cut["site"], cut["stored_through"])
+            throw Broken(what: "the end is cut: site \(site) was told that all through \(through) is stored")
+        }
+    }
+
+    private mutating func look(at entry: ChainEntry) throws {
+        var content = ChainContent()
+        switch ChainEntry.Kind(rawValue: entry.kind) {
+        case .report: try report(entry, &content)
+        case .audit: try audit(entry, &content)
+        case .lease, .result: try lease(entry, &content)
+        case nil: throw Broken(what: "\(entry.name): there is no such kind")
+        }
+        guard content.digest == entry.content else {
+            throw Broken(what: "\(entry.name): it is not what was stored")
+        }
+    }
+
+    private mutating func report(_ entry: ChainEntry, _ content: inout ChainContent) throws {
+        var numbers: [Int64] = []
+        while let record = next, record.chain <= entry.sequence {
+            let name = "record \(record.number) of site \(record.site)"
+            guard record.chain == entry.sequence, record.site == entry.site, record.epoch == entry.epoch
+            else {
+                throw Broken(what: "\(name) is not where it was stored")
+            }
+            guard record.mark == ChainText.mark(record.data) else {
+                throw Broken(what: "\(name) was changed")
+            }
+            content.add(record: record.number, record.data)
+            numbers.append(record.number)
+            seen += 1
+            try step()
+        }
+        let gaps = try Row.fetchAll(
+            database, sql: "SELECT from_n, to_n FROM gap WHERE chain = ? ORDER BY from_n",
+            arguments: [entry.sequence]
+        ).map { row -> ClosedRange<Int64> in row["from_n"]...max(row["from_n"], row["to_n"]) }
+        for gap in gaps { content.add(gap: gap) }
+        guard content.digest != entry.content else { return }
+        // Which one is missing is known only where the entry is one stretch of records.
+        guard gaps.isEmpty, entry.from <= entry.to else { return }
+        let present = Set(numbers)
+        let missing = (entry.from...entry.to).lazy.prefix(100_000).first { !present.contains($0) }
+        if let missing {
+            throw Broken(what: "record \(missing) of site \(entry.site) is missing")
+        }
+    }
+
+    private func audit(_ entry: ChainEntry, _ content: inout ChainContent) throws {
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT * FROM audit WHERE seq BETWEEN ? AND ? ORDER BY seq",
+            arguments: [entry.from, entry.to])
+        while let row = try rows.next() { content.add(fields: TelemetryStore.fields(ofAudit: row)) }
+    }
+
+    private func lease(_ entry: ChainEntry, _ content: inout ChainContent) throws {
+        let found = try Row.fetchOne(
+            database, sql: "SELECT * FROM lease WHERE site = ? AND sequence = ?",
+            arguments: [entry.site, entry.from])
+        guard let found else {
+            throw Broken(what: "lease \(entry.from) of site \(entry.site) is missing")
+        }
+        let isResult = entry.kind == ChainEntry.Kind.result.rawValue
+        content.add(fields: TelemetryStore.fields(ofLease: found, isResult: isResult))
+    }
+}
+
+extension TelemetryStore {
+    static func fields(ofAudit row: Row) -> [String] {
+        let names = ["seq", "at_ms", "who", "address", "method", "path", "status", "why", "count"]
+        return names.map { text(row[$0]) }
+    }
+
+    /// What a lease was, or what became of it.
+    static func fields(ofLease row: Row, isResult: Bool) -> [String] {
+        let names =
+            isResult
+            ? ["sequence", "state", "answer"]
+            : ["sequence", "dispatch", "power", "until", "asked_by", "reason", "asked_at", "bytes"]
+        return names.map { text(row[$0]) }
+    }
+
+    private static func text(_ value: DatabaseValue) -> String { value.description }
+}

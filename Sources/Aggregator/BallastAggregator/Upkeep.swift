@@ -1,0 +1,148 @@
+import ConfigText
+import GRDB
+import Glibc
+import LinuxIO
+import YAMLText
+
+/// What is done with the aggregator's file and database beside serving; each gives back lines for people.
+public enum Upkeep {
+    /// It cannot be done, or what was looked at is not well; the text says why.
+    public struct Failure: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    private static func load(_ path: String) throws -> AggregatorConfig {
+        do { return try AggregatorConfig(try YAMLText.load(path: path), file: path) } catch {
+            throw Failure(description: "\(error)")
+        }
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        guard access(path, R_OK) == 0 else { throw Failure(description: "\(path): cannot be read") }
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    /// Whether everything in the database is as it was stored; may run beside the aggregator.
+    ///
+    /// - Parameter head: an earlier head, as the log has it.
+    public static func verify(config path: String, head: String?) throws -> [String] {
+        let config = try load(path)
+        return try verify(database: config.database, head: head)
+    }
+
+    static func verify(database path: String, head: String? = nil) throws -> [String] {
+        var known: (Int64, String)?
+        if let head {
+            let parts = head.split(separator: ":")
+            guard parts.count == 2, let number = Int64(parts[0]), parts[1].utf8.count == 64 else {
+                throw Failure(description: "--head takes NUMBER:HASH, as the log has it")
+            }
+            known = (number, String(parts[1]))
+        }
+        let queue = try open(path)
+        let finding = try queue.read { database in
+            guard try database.tableExists("chain") else {
+                throw Failure(description: "\(path): holds no chain; a start of the aggregator makes it")
+            }
+            return try ChainCheck.run(database, known: known)
+        }
+        try queue.close()
+        if case .broken = finding { throw Failure(description: "\(path): \(finding)") }
+        return ["\(path): \(finding)"]
+    }
+
+    /// A copy of the database as it is at one instant, beside a serving aggregator.
+    public static func backup(config path: String, to copy: String) throws -> [String] {
+        let config = try load(path)
+        return try copying(config.database, to: copy)
+    }
+
+    /// The database out of a copy; where there is one already, nothing is done.
+    public static func restore(config path: String, from copy: String) throws -> [String] {
+        let config = try load(path)
+        _ = try verify(database: copy)
+        return try copying(copy, to: config.database)
+    }
+
+    private static func copying(_ from: String, to: String) throws -> [String] {
+        guard access(to, F_OK) != 0 else {
+            throw Failure(description: "\(to): is there already, and is not written over")
+        }
+        // Under another name until it is whole and on the disk.
+        let half = to + ".part"
+        unlink(half)
+        let source = try open(from)
+        let target = try DatabaseQueue(path: half)
+        try source.backup(to: target)
+        try target.close()
+        try source.close()
+        let lines = try verify(database: half)
+        for name in [half + "-wal", half + "-shm"] { unlink(name) }
+        let file = Glibc.open(half, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw Failure(description: "\(SystemError.last("open"))") }
+        let owned = FileDescriptor(owning: file)
+        guard fsync(owned.number) == 0, rename(half, to) == 0 else {
+            throw Failure(description: "\(to): \(SystemError.last("rename"))")
+        }
+        return lines.map { $0.replacing(half, with: to) }
+    }
+
+    /// What the file says, in words, and what is worth a second look.
+    public static func check(config path: String) throws -> [String] {
+        let config = try load(path)
+        var lines = [
+            "listens on \(config.host):\(config.port); \(config.sites.count) sites; database \(config.database)",
+            config.localPort.map { "/healthz and /metrics on 127.0.0.1:\($0)" }
+                ?? "no local listener: no /healthz, no /metrics",
+            config.signing.map { "signs leases with \($0.keyFile) as \($0.keyID)" } ?? "signs no leases",
+        ]
+        let now = WallClock.nowMilliseconds()
+        for person in config.principals {
+            let roles = person.roles.map(\.rawValue).sorted().joined(separator: ", ")
+            let isOver = person.expires.map { $0 <= now } ?? false
+            lines.append(
+                "\(person.name): \(roles) for \(person.sites.joined(separator: ", "))"
+                    + (isOver ? "; its token HAS EXPIRED" : ""))
+        }
+        if config.readToken != nil { lines.append("reader: read for all") }
+        lines += remarks(config).map { "remark: " + $0 }
+        return lines
+    }
+
+    private static func remarks(_ config: AggregatorConfig) -> [String] {
+        var remarks: [String] = []
+        let canRead = config.readToken != nil || config.principals.contains { $0.roles.contains(.read) }
+        if !canRead {
+            remarks.append("nobody may read: there is no read_token_sha256 and no principal with read")
+        }
+        if config.signing == nil, config.principals.contains(where: { $0.roles.contains(.dispatch) }) {
+            remarks.append("principals may dispatch, but nothing is signed: signing is missing")
+        }
+        if config.signing != nil, !config.principals.contains(where: { $0.roles.contains(.dispatch) }) {
+            remarks.append("signing has no effect: no principal may dispatch")
+        }
+        if config.host != "127.0.0.1" && config.host != "localhost" && config.host != "::1" {
+            remarks.append(
+                "no TLS of its own: tokens travel in the clear unless something in front of it has TLS")
+        }
+        if config.limits.bodiesOfOne > config.limits.bodies {
+            remarks.append("bodies_of_one_mib has no effect: bodies_mib is smaller")
+        }
+        var owners: [TokenDigest: String] = [:]
+        for (name, tokens) in config.sites.map({ ("site \($0.id)", $0.tokens) })
+            + config.principals.map({ ($0.name, $0.tokens) })
+        {
+            for token in tokens {
+                if let other = owners.updateValue(name, forKey: token) {
+                    remarks.append("\(name) and \(other) have the same token")
+                }
+            }
+        }
+        if let key = config.signing?.keyFile, access(key, R_OK) != 0 {
+            remarks.append("\(key) cannot be read by who runs this check")
+        }
+        return remarks
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import BallastAggregator
+import Glibc
+
+extension ParsableCommand {
+    /// Prints the lines; what is wrong goes to standard error, and the program ends with 1.
+    func showing(_ body: () throws -> [String]) throws {
+        do {
+            for line in try body() { print(line) }
+        } catch {
+            let bytes = Array("\(error)\n".utf8)
+            _ = write(STDERR_FILENO, bytes, bytes.count)
+            throw ExitCode.failure
+        }
+    }
+}
+
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Says what a configuration file means, or what is wrong with it.")
+    @Option(help: "The configuration file (YAML).") var config: String
+
+    func run() throws { try showing { try Upkeep.check(config: config) } }
+}
+
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Goes through the history and names the first record that is not as it was stored.")
+    @Option(help: "The configuration file (YAML).") var config: String
+    @Option(help: "An earlier head, NUMBER:HASH as the log has it, which the history must still have.")
+    var head: String?
+
+    func run() throws { try showing { try Upkeep.verify(config: config, head: head) } }
+}
+
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract:
+            "Copies the database as it is at one instant, while the aggregator serves; verifies the copy.")
+    @Option(help: "The configuration file (YAML).") var config: String
+    @Option(help: "The file that takes the copy; it must not be there yet.") var out: String
+
+    func run() throws { try showing { try Upkeep.backup(config: config, to: out) } }
+}
+
+struct RestoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Makes the database out of a copy, which it verifies; never writes over one.")
+    @Option(help: "The configuration file (YAML).") var config: String
+    @Option(help: "The copy.") var from: String
+
+    func run() throws { try showing { try Upkeep.restore(config: config, from: from) } }
+}

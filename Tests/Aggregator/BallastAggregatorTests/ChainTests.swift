@@ -1,0 +1,172 @@
+import GRDB
+import Glibc
+import ProgramSupport
+import Testing
+
+@testable import BallastAggregator
+
+/// The history as somebody finds it who has had the file in his hands in between.
+@Suite struct `The aggregator's history` {
+    let scratch: ScratchFolder
+    let path: String
+
+    init() throws {
+        scratch = try ScratchFolder()
+        path = scratch.path + "/history.sqlite"
+    }
+
+    private func report(_ text: String) throws -> EdgeReport {
+        try EdgeReport(
+            json: Array("{\"site\":\"demo\",\"epoch\":\"\(`An edge report`.epoch)\",\(text)}".utf8))
+    }
+
+    private func records(_ numbers: ClosedRange<Int>) -> String {
+        let list = numbers.map { "{\"n\":\($0),\"data\":{\"kind\":\"event\",\"was\":\($0)}}" }
+        return "\"records\":[\(list.joined(separator: ","))]"
+    }
+
+    /// Three reports, a gap, one that comes all the same, an audit and a lease with its result.
+    private func fill() async throws {
+        let store = try TelemetryStore(path: path)
+        _ = try await store.store(try report(records(1...3)))
+        _ = try await store.store(try report(records(2...5)))
+        _ = try await store.store(try report(records(8...9) + ",\"gaps\":[{\"from\":6,\"to\":7}]"))
+        _ = try await store.store(try report(records(6...6)))
+        let entry = AuditLog.Entry(
+            who: "p", address: "a", method: "GET", path: "/", status: 403, why: "no")
+        try await store.write([.init(entry: entry, at: 5, count: 2), .init(entry: entry, at: 6, count: 1)])
+        let wish = try LeaseRequest(
+            json: Array(#"{"power_w":5,"for_s":60,"dispatch":"D","reason":"r"}"#.utf8))
+        let lease = try await store.add(wish, to: "demo", by: "p", now: 1_000) { _ in "00" }
+        let result = "{\"sequence\":\(lease?.lease.sequence ?? 0),\"state\":\"granted\"}"
+        #expect(try await store.finish(try LeaseResult(json: Array(result.utf8)), of: "demo"))
+        _ = try await store.store(try report(records(10...12)))
+        try store.close()
+    }
+
+    // swift-format-ignore
+    static let changes: [(sql: String, says: String, why: Comment)] = [
+        ("UPDATE record SET data = replace(data, '4', '5') WHERE n = 4", "record 4 of site demo was changed",
+            "one byte"),
+        ("UPDATE record SET data = '{}', mark = '44136fa355b3678a' WHERE n = 4", "entry 2 (report of site demo, 4 to 5)",
+            "its mark as well"),
+        ("UPDATE record SET n = 44 WHERE n = 4",    "record 4 of site demo is missing", "another number"),
+        ("UPDATE record SET site = 'x' WHERE n = 4", "record 4 of site x is not where", "another site"),
+        ("DELETE FROM record WHERE n = 2",          "record 2 of site demo is missing", "one is gone"),
+        ("INSERT INTO record (site, epoch, n, kind, received_at, data, chain) VALUES ('demo','e',99,'','','{}',3)",
+            "record 99 of site demo",               "one too many"),
+        ("UPDATE gap SET to_n = 6",                 "entry 3 (report of site demo, 6 to 9)", "a shorter gap"),
+        ("DELETE FROM gap",                         "record 6 of site demo is missing", "no gap"),
+        ("UPDATE audit SET who = 'q' WHERE seq = 2", "entry 5 (audit",                  "somebody else"),
+        ("DELETE FROM audit WHERE seq = 1",         "entry 5 (audit",                   "a refusal is gone"),
+        ("UPDATE lease SET power = 50",             "entry 6 (lease of site demo",      "another power"),
+        ("UPDATE lease SET state = 'refused'",      "entry 7 (result of site demo",     "another fate"),
+        ("DELETE FROM lease",                       "lease 1000 of site demo is missing", "no lease"),
+        ("UPDATE chain SET content = '00' WHERE seq = 2", "entry 2",                   "the entry"),
+        ("UPDATE chain SET hash = '00' WHERE seq = 2", "entry 2",                      "the entry's hash"),
+        ("DELETE FROM chain WHERE seq = 2",         "entry 2 is missing",               "no entry"),
+        ("DELETE FROM chain WHERE seq = 8; DELETE FROM record WHERE n >= 10", "the end is cut: entries 8 to 8",
+            "a cut end"),
+        ("DELETE FROM chain WHERE seq = 8; DELETE FROM record WHERE n >= 10; UPDATE sqlite_sequence SET seq = 7 "
+            + "WHERE name = 'chain'", "site demo was told that all through 12", "cut with more care"),
+    ]
+
+    @Test func `holds as it was stored, and names the first thing that is not`() async throws {
+        try await fill()
+        let lines = try Upkeep.verify(database: path)
+        #expect(lines.first?.contains("holds: 8 entries, 11 records, head 8:") == true, "\(lines)")
+        for (index, row) in Self.changes.enumerated() {
+            let copy = scratch.path + "/\(index).sqlite"
+            let (source, target) = (try DatabaseQueue(path: path), try DatabaseQueue(path: copy))
+            try source.backup(to: target)
+            try await target.write { try $0.execute(sql: row.sql) }
+            try target.close()
+            let failure = #expect(throws: Upkeep.Failure.self, row.why) { try Upkeep.verify(database: copy) }
+            #expect(
+                failure?.description.contains(row.says) == true, "\(row.why): \(failure?.description ?? "")")
+        }
+    }
+
+    @Test func `shows an end that was cut with all care where somebody kept a head`() async throws {
+        try await fill()
+        let line = try #require(try Upkeep.verify(database: path).first)
+        let head = String(line.split(separator: "head ").last ?? "")
+        #expect(try Upkeep.verify(database: path, head: head).count == 1)
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write {
+            try $0.execute(
+                sql: """
+                    DELETE FROM chain WHERE seq = 8; DELETE FROM record WHERE n >= 10;
+                    UPDATE sqlite_sequence SET seq = 7 WHERE name = 'chain';
+                    UPDATE stream SET stored_through = 9;
+                    """)
+        }
+        try queue.close()
+        #expect(try Upkeep.verify(database: path).count == 1, "nothing in the file itself tells it")
+        let failure = #expect(throws: Upkeep.Failure.self) { try Upkeep.verify(database: path, head: head) }
+        #expect(failure?.description.contains("the end is cut") == true)
+        let store = try TelemetryStore(path: path)
+        _ = try await store.store(try report(records(10...10)))
+        try store.close()
+        let anew = #expect(throws: Upkeep.Failure.self) { try Upkeep.verify(database: path, head: head) }
+        #expect(anew?.description.contains("made anew") == true)
+    }
+
+    @Test func `a backup under load is whole, lies on the same chain, and becomes a database again`()
+        async throws
+    {
+        let aggregator = try RunningAggregator(in: scratch)
+        let config = try aggregator.writeFile()
+        let copy = scratch.path + "/copy.sqlite"
+        let load = Task { [aggregator = UncheckedBox(aggregator)] in
+            for first in stride(from: 1, to: 3_000, by: 10) {
+                _ = try await aggregator.value.post(
+                    `The program ballast-aggregator`.report(first...first + 9))
+            }
+        }
+        try await aggregator.waitUntilStored(200)
+        let lines = try Upkeep.backup(config: config, to: copy)
+        let head = String(lines.first?.split(separator: "head ").last ?? "")
+        try await load.value
+        #expect(throws: Upkeep.Failure.self, "never over another") {
+            try Upkeep.backup(config: config, to: copy)
+        }
+        #expect(try Upkeep.verify(config: config, head: head).count == 1, "while it serves")
+        #expect(throws: Upkeep.Failure.self) { try Upkeep.restore(config: config, from: copy) }
+        aggregator.end(by: SIGKILL)
+        for end in ["", "-wal", "-shm"] { unlink(aggregator.database + end) }
+        let restored = try Upkeep.restore(config: config, from: copy)
+        #expect(restored.first?.hasSuffix(head) == true, "the same head")
+        try aggregator.start()
+        #expect(try await aggregator.storedThrough() >= 200)
+    }
+
+    @Test func `a file is checked in words`() async throws {
+        let path = try scratch.write(
+            "a.yaml",
+            """
+            listen: {host: 0.0.0.0}
+            database: x.sqlite
+            sites: [{id: a, token_sha256: "\(String(repeating: "0", count: 64))"}]
+            principals:
+              - name: p
+                token_sha256: "\(String(repeating: "0", count: 64))"
+                sites: all
+                roles: [dispatch]
+                expires: 2020-01-01
+            """)
+        let text = try Upkeep.check(config: path).joined(separator: "\n")
+        for part in [
+            "p: dispatch for all; its token HAS EXPIRED", "nobody may read", "nothing is signed", "no TLS",
+            "p and site a have the same token",
+        ] {
+            #expect(text.contains(part), "\(part) in \(text)")
+        }
+    }
+}
+
+/// For one task at a time, which the test sees to.
+private struct UncheckedBox: @unchecked Sendable {
+    let value: RunningAggregator
+    init(_ value: RunningAggregator) { self.value = value }
+}
