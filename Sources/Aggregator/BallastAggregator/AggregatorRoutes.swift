@@ -89,11 +89,11 @@ struct AggregatorRoutes: Sendable {
                 .contentTooLarge, "record \(large.number) is larger than \(EdgeReport.recordLimit) bytes")
         }
         switch try await store.store(report) {
-        case .stored(let through, let differing):
+        case .stored(let through, let differing, let head):
             note(report, differing)
             let told = differing.prefix(100).map(String.init).joined(separator: ",")
             return Answers.json(
-                "{\"epoch\":\"\(report.epoch)\",\"stored_through\":\(through)"
+                "{\"epoch\":\"\(report.epoch)\",\"stored_through\":\(through),\"head\":\"\(head)\""
                     + (differing.isEmpty ? "}" : ",\"differing\":[\(told)]}"))
         case .numbersMissing(let mark):
             let first = report.covered?.lowerBound ?? 0

@@ -49,7 +49,7 @@ enum OpenAPI {
     private static func parameter(_ name: Query.Parameter, isRange: Bool) -> String {
         let schema =
             switch name {
-            case .limit: "{\"type\":\"integer\",\"minimum\":1}"
+            case .limit: "{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000}"
             case .from, .until: "{\"type\":\"integer\",\"minimum\":0,\"maximum\":253402300799999}"
             case .format: "{\"type\":\"string\",\"enum\":[\"json\",\"csv\"]}"
             case .cursor where isRange:
@@ -105,6 +105,7 @@ enum OpenAPI {
         """
     private static let lease = """
         {"type":"object","required":["power_w","dispatch","reason"],"additionalProperties":false,
+        "anyOf":[{"required":["for_s"]},{"properties":{"power_w":{"type":"null"}}}],
         "properties":{"power_w":{"type":["integer","null"],"minimum":-1000000000000,"maximum":1000000000000},
         "for_s":{"type":"integer","minimum":1,"maximum":86400},
         "dispatch":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},

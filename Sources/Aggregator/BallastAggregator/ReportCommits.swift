@@ -116,7 +116,7 @@ extension TelemetryStore {
                 VALUES (?, ?, ?, \(now), \(now)) ON CONFLICT (site, epoch)
                 DO UPDATE SET stored_through = excluded.stored_through, last_seen = excluded.last_seen
                 """, arguments: [report.site, report.epoch, through])
-        return .stored(through: through, differing: differing)
+        return .stored(through: through, differing: differing, head: try head(in: database).text)
     }
 
     /// - Returns: the numbers that were stored before with another content.

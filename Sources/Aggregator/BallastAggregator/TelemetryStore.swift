@@ -9,9 +9,9 @@ public struct TelemetryStore: Sendable {
     }
 
     /// What became of a report. `differing` are numbers whose record was stored before with another content;
-    /// the first stands.
+    /// the first stands. `head` is that of the history behind it.
     public enum Outcome: Sendable, Equatable {
-        case stored(through: Int64, differing: [Int64] = [])
+        case stored(through: Int64, differing: [Int64] = [], head: String = "")
         /// The report begins behind the next number; nothing of it was stored.
         case numbersMissing(after: Int64)
     }

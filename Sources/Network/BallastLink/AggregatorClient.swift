@@ -5,7 +5,8 @@ import Recorder
 
 /// What the aggregator made of a report.
 enum ReportAnswer: Equatable {
-    case stored(through: UInt64)
+    /// `history` is the head of the aggregator's history as it says it, empty where it says none.
+    case stored(through: UInt64, history: String = "")
     /// It has less than the report builds on.
     case rewind(to: UInt64)
     case tooLarge
@@ -59,7 +60,7 @@ struct AggregatorClient {
             guard answer.epoch == epoch, let mark = answer.storedThrough else {
                 return .refused(status: status, reason: "the answer is not an aggregator's: \(reason)")
             }
-            return .stored(through: mark)
+            return .stored(through: mark, history: answer.history)
         case 409:
             return answer.storedThrough.map { .rewind(to: $0) } ?? .refused(status: status, reason: reason)
         case 413: return .tooLarge
@@ -72,6 +73,7 @@ struct AggregatorClient {
         var epoch: String?
         var storedThrough: UInt64?
         var error: String?
+        var history = ""
 
         init(_ body: [UInt8]) {
             var cursor = JSONCursor(body)
@@ -80,10 +82,21 @@ struct AggregatorClient {
                 switch key {
                 case "epoch" where cursor.isAtString: epoch = try cursor.string()
                 case "error" where cursor.isAtString: error = try cursor.string()
+                case "head" where cursor.isAtString: history = Self.head(try cursor.string())
                 case "stored_through": storedThrough = try cursor.whole()
                 default: _ = try cursor.skipValue()
                 }
             }
+        }
+
+        /// A number and a hash, or nothing at all: it goes into a log.
+        private static func head(_ text: String) -> String {
+            let parts = text.split(separator: ":")
+            guard parts.count == 2, (1...19).contains(parts[0].utf8.count), parts[1].utf8.count == 64,
+                parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+            else { return "" }
+            return text
         }
     }
 }

@@ -4,6 +4,7 @@ import Recorder
 struct LinkSession {
     private static let idlePause = Duration.milliseconds(100)
     private static let spoolPause = Duration.seconds(1)
+    private static let witnessTime = Duration.seconds(600)
 
     private let config: LinkConfig
     private let post: (_ body: [UInt8], _ epoch: SpoolEpoch, _ token: String) async -> ReportAnswer
@@ -18,6 +19,8 @@ struct LinkSession {
     private var position: UInt64?
     private var token: String?
     private var recordLimit: Int
+    /// When the aggregator's history was said last.
+    private var witnessed: ContinuousClock.Instant?
 
     init(
         config: LinkConfig, log: @escaping (String) -> Void,
@@ -83,7 +86,7 @@ struct LinkSession {
         _ answer: ReportAnswer, to batch: SpoolBatch?, _ reader: SpoolReader
     ) throws(SpoolError) -> Duration {
         switch answer {
-        case .stored(let number):
+        case .stored(let number, let history):
             let end = reader.durableThrough()
             guard number <= end else {
                 // The spool's files are older than what was delivered. Its writer learns that by the mark,
@@ -94,6 +97,7 @@ struct LinkSession {
                 return backoff.next(using: &generator)
             }
             recordLimit = config.batchRecords
+            witness(history)
             // What was not in the report it cannot have from it: the rest goes again, which changes nothing
             // there.
             let number = batch.map { min(number, Self.end(of: $0)) } ?? number
@@ -126,6 +130,14 @@ struct LinkSession {
         case .unreachable(let reason): enter(.unreachable(reason: reason))
         }
         return backoff.next(using: &generator)
+    }
+
+    /// Says now and then, in the site's own log, where the aggregator's history stands: whoever makes that anew
+    /// there cannot make it anew here.
+    private mutating func witness(_ history: String) {
+        guard !history.isEmpty, witnessed.map({ .now - $0 >= Self.witnessTime }) ?? true else { return }
+        witnessed = .now
+        log("the aggregator's history: head \(history)")
     }
 
     /// Goes on behind `number`, forward or back, and keeps that for the spool's writer.

@@ -75,8 +75,10 @@ import Testing
 
     @Test func `stores the same report once however often it comes`() async throws {
         let aggregator = try RunningAggregator(in: scratch)
-        let expected = "{\"epoch\":\"\(Self.epoch)\",\"stored_through\":20}"
-        for _ in 0..<3 { #expect(try await aggregator.post(Self.report(1...20)).body == expected) }
+        let expected = "{\"epoch\":\"\(Self.epoch)\",\"stored_through\":20,\"head\":\"1:"
+        var answers: Set<String> = []
+        for _ in 0..<3 { answers.insert(try await aggregator.post(Self.report(1...20)).body) }
+        #expect(answers.count == 1 && answers.first?.hasPrefix(expected) == true)
         aggregator.end(by: SIGKILL)
         #expect(try storedNumbers(aggregator) == Array(1...20))
     }
@@ -86,7 +88,7 @@ import Testing
         for round in 0..<5 {
             let through = round * 30 + 30
             let answer = try await aggregator.post(Self.report(round * 30 + 1...through))
-            #expect(answer.body.contains("\"stored_through\":\(through)}"))
+            #expect(answer.body.contains("\"stored_through\":\(through),"))
             #expect(aggregator.end(by: SIGKILL) == 128 + Int(SIGKILL))
             try aggregator.start()
             #expect(try await aggregator.storedThrough() == UInt64(through))

@@ -117,6 +117,25 @@ private final class ScriptedAggregator {
         #expect(AggregatorClient.interpret(status: 413, body, epoch: "e") == .tooLarge)
     }
 
+    @Test func `says where the aggregator's history stands, now and then, and only what is a head`()
+        async throws
+    {
+        let head = "7:" + String(repeating: "0a", count: 32)
+        let aggregator = try await run(
+            [
+                .stored(through: 0, history: head), .stored(through: 4, history: head),
+                .stored(through: 8, history: head),
+            ], steps: 3)
+        #expect(aggregator.log.count { $0 == "the aggregator's history: head \(head)" } == 1)
+        for (said, known) in [
+            (head, head), ("7:0a", ""), ("7:" + head.dropFirst(2).uppercased(), ""), ("x" + head, ""),
+        ] {
+            let body = "{\"epoch\":\"e\",\"stored_through\":4,\"head\":\"\(said)\"}"
+            let answer = AggregatorClient.interpret(status: 200, Array(body.utf8), epoch: "e")
+            #expect(answer == .stored(through: 4, history: known))
+        }
+    }
+
     @Test func `sends a payload that is no JSON object as text`() async throws {
         _ = try writer.append(Array("say \"NaN\"".utf8))
         try writer.sync()
