@@ -133,15 +133,14 @@ struct AggregatorRoutes: Sendable {
     }
 
     private func summary(_ call: Call) async throws -> Response {
-        let (page, _) = try sites(call, most: 100)
-        let all = try sites(call, most: 1_000_000).page
+        let (page, rest) = try sites(call, most: 100)
         var (texts, bytes): ([String], Int) = ([], 0)
         for site in page where bytes < 4 * TelemetryStore.answerBytes {
             let text = try await state(of: site)
             texts.append(text)
             bytes += text.utf8.count
         }
-        let next = texts.count < all.count && !texts.isEmpty ? JSONText.quoted(page[texts.count - 1]) : "null"
+        let next = texts.count < page.count ? JSONText.quoted(page[texts.count - 1]) : rest
         return Answers.json("{\"sites\":[\(texts.joined(separator: ","))],\"next\":\(next)}")
     }
 

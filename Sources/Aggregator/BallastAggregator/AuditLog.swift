@@ -25,6 +25,8 @@ final class AuditLog: Service {
 
     /// Kinds of entries that are kept apart within one stretch; those beyond are counted together.
     private static let mostKinds = 1_000
+    /// Of those without a right token, who may be very many.
+    private static let mostOfStrangers = 20
     private static let stretch = Duration.seconds(5)
     private let rows = Mutex<[Entry: Row]>([:])
     private let write: @Sendable ([Row]) async throws -> Void
@@ -41,8 +43,12 @@ final class AuditLog: Service {
         let now = WallClock.nowMilliseconds()
         rows.withLock { rows in
             var key = entry
-            if rows.count >= Self.mostKinds, rows[key] == nil {
-                key = Entry(who: "", address: "several", method: "", path: "", status: entry.status, why: "")
+            let isStrange = entry.who.isEmpty
+            let most = isStrange ? Self.mostOfStrangers : Self.mostKinds
+            if rows[key] == nil, rows.keys.count(where: { $0.who.isEmpty == isStrange }) >= most {
+                key = Entry(
+                    who: isStrange ? "" : "several", address: "several", method: "", path: "",
+                    status: entry.status, why: "")
             }
             rows[key, default: Row(entry: key, at: now, count: 0)].count += 1
         }

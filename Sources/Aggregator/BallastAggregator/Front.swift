@@ -33,6 +33,8 @@ struct Front: HTTPResponder {
         }
         seen.status = response.status.code
         note(seen, route)
+        // What would follow would be taken for the next answer.
+        if request.method == .head { return Answers.headOnly(response) }
         return response
     }
 
@@ -41,7 +43,7 @@ struct Front: HTTPResponder {
         _ route: inout Route?
     ) async throws -> Response {
         let parts = request.uri.path.split(separator: "/")
-        if parts.isEmpty, request.method == .get || request.method == .head {
+        if parts.isEmpty, request.method == .get {
             return Answers.page(StatusPage.html)
         }
         let caller = try identify(request, context, &seen)

@@ -9,6 +9,11 @@ struct LocalView: HTTPResponder {
     let listeners: Listeners
 
     func respond(to request: Request, context: AggregatorContext) async throws -> Response {
+        let response = try await answer(request)
+        return request.method == .head ? Answers.headOnly(response) : response
+    }
+
+    private func answer(_ request: Request) async throws -> Response {
         let known = ["/healthz", "/metrics"]
         guard known.contains(request.uri.path) else {
             return Refusal(.notFound, "there is no such path").response

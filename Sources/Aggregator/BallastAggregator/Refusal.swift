@@ -48,6 +48,11 @@ enum Answers {
             body: .init(byteBuffer: ByteBuffer(string: text)))
     }
 
+    /// The same without its body, for HEAD.
+    static func headOnly(_ response: Response) -> Response {
+        Response(status: response.status, headers: response.headers, body: .init())
+    }
+
     static func csv(_ text: String) -> Response { json(text, as: "text/csv; charset=utf-8") }
 
     static func page(_ text: String) -> Response { json(text, as: "text/html; charset=utf-8") }

@@ -81,12 +81,14 @@ extension TelemetryStore {
             sql: """
                 ALTER TABLE record ADD COLUMN t_ms INTEGER NOT NULL DEFAULT 0;
                 ALTER TABLE record ADD COLUMN event TEXT NOT NULL DEFAULT '';
+                UPDATE record SET t_ms = CAST(strftime('%s', received_at) AS INTEGER) * 1000;
                 UPDATE record SET
                     t_ms = coalesce(
                         CASE WHEN json_type(data, '$.t_ms') = 'integer' THEN json_extract(data, '$.t_ms') END,
-                        CAST(strftime('%s', received_at) AS INTEGER) * 1000),
+                        t_ms),
                     event = coalesce(
-                        CASE WHEN json_type(data, '$.event') = 'text' THEN json_extract(data, '$.event') END, '');
+                        CASE WHEN json_type(data, '$.event') = 'text' THEN json_extract(data, '$.event') END, '')
+                    WHERE json_valid(data);
                 CREATE INDEX record_by_time ON record (site, kind, t_ms);
                 ALTER TABLE gap ADD COLUMN told_ms INTEGER NOT NULL DEFAULT 0;
                 ALTER TABLE stream ADD COLUMN rolled_through INTEGER NOT NULL DEFAULT 0;

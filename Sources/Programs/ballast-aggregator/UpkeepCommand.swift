@@ -48,7 +48,9 @@ struct BackupCommand: ParsableCommand {
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Makes the database out of a copy, which it verifies; never writes over one.")
+        abstract:
+            "Makes the database out of a copy, which it verifies; never writes over one. Run it as the user that serves."
+    )
     @Option(help: "The configuration file (YAML).") var config: String
     @Option(help: "The copy.") var from: String
 

@@ -61,6 +61,19 @@ import Testing
             #expect(allowed == methods, "\(path)")
         }
         let body = `The program ballast-aggregator`.report(1...1)
+        let first = try await aggregator.get("/v1/summary?limit=1").body
+        #expect(first.contains("\"site\":\"demo\"") && first.hasSuffix("\"next\":\"demo\"}"))
+        let second = try await aggregator.get("/v1/summary?limit=1&cursor=demo").body
+        #expect(second.contains("\"site\":\"other\"") && second.hasSuffix("\"next\":null}"))
+        let head = try RawClient(port: aggregator.port)
+        let line = "HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer read-token\r\n"
+        _ = head.send(Array("HEAD / \(line)\r\nGET /v1/nothing \(line)Connection: close\r\n\r\n".utf8))
+        let limit = Date.now + 60
+        while !head.answer.contains("no such path"), Date.now < limit {
+            _ = head.receive(within: .seconds(1))
+        }
+        let parts = head.answer.split(separator: "\r\n\r\n")
+        #expect(parts.count == 3 && parts[1].hasPrefix("HTTP/1.1 404"), "HEAD has no body: \(head.answer)")
         let typed = try await aggregator.ask(
             "/v1/edge/report", .bytes(.init(string: body)), token: "demo-token", type: "text/plain")
         #expect(typed.status == 415)

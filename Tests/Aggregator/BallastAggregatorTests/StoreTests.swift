@@ -149,7 +149,8 @@ import Testing
                         ('demo', 'e', 2, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:01.000Z');
                     INSERT INTO record VALUES
                         ('demo', 'e', 1, 'event', '2026-01-01T00:00:01.000Z', '{"t_ms":5,"event":"trip"}'),
-                        ('demo', 'e', 2, 'event', '1970-01-01T00:00:07.000Z', '{"t_ms":"x","event":[]}');
+                        ('demo', 'e', 2, 'event', '1970-01-01T00:00:07.000Z', '{"t_ms":"x","event":[]}'),
+                        ('demo', 'e', 3, 'event', '1970-01-01T00:00:08.000Z', '{no JSON');
                     """)
         }
         try old.close()
@@ -157,8 +158,8 @@ import Testing
         let rows = try store.pool.read {
             try Row.fetchAll($0, sql: "SELECT t_ms, event FROM record ORDER BY n")
         }
-        #expect(rows.map { $0["t_ms"] as Int } == [5, 7_000])
-        #expect(rows.map { $0["event"] as String } == ["trip", ""])
+        #expect(rows.map { $0["t_ms"] as Int } == [5, 7_000, 8_000])
+        #expect(rows.map { $0["event"] as String } == ["trip", "", ""])
         #expect(try await store.stream(of: "demo")?.storedThrough == 2)
     }
 
