@@ -132,8 +132,8 @@ struct LinkSession {
         return backoff.next(using: &generator)
     }
 
-    /// Says now and then, in the site's own log, where the aggregator's history stands: whoever makes that anew
-    /// there cannot make it anew here.
+    /// Says now and then, in the site's own log, where the aggregator's history stands: whoever makes that
+    /// anew there cannot make it anew here.
     private mutating func witness(_ history: String) {
         guard !history.isEmpty, witnessed.map({ .now - $0 >= Self.witnessTime }) ?? true else { return }
         witnessed = .now

@@ -4,6 +4,8 @@ import ProgramSupport
 import Recorder
 import Testing
 
+@testable import BallastLink
+
 @Suite struct `The program ballast-link` {
     let scratch: ScratchFolder
     let writer: SpoolWriter
@@ -91,6 +93,24 @@ import Testing
         try link.waitForLine(containing: "connected")
         try await aggregator.waitUntilStored(5)
         #expect(link.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `a file is checked in words`() throws {
+        let file = try scratch.write(
+            "link.yaml",
+            """
+            spool: /nowhere/spool
+            site: demo
+            aggregator: {url: "http://far.example", token_file: /nowhere/token, allow_plain_http: true}
+            """)
+        let text = try Link.check(configPath: file).joined(separator: "\n")
+        for part in ["site demo", "no token can be read", "in the clear", "/nowhere/spool cannot be read"] {
+            #expect(text.contains(part), "\(part) in \(text)")
+        }
+        let program = try RunningProgram(
+            "ballast-link", ["--check", "--config", scratch.path + "/none.yaml"])
+        try program.waitForLine(containing: "cannot be opened")
+        #expect(program.end(by: 0) == 78)
     }
 
     @Test func `ends with 78 where its file cannot be used, so that nobody starts it again and again`() throws

@@ -1,0 +1,36 @@
+import ConfigText
+import Glibc
+import YAMLText
+
+extension Link {
+    /// What a file says, in words, and what is worth a second look; throws what is wrong with it.
+    public static func check(configPath path: String) throws -> [String] {
+        let config = try LinkConfig(try YAMLText.load(path: path), file: path)
+        return [
+            "site \(config.site): the spool \(config.spool) goes to \(config.url)",
+            "at most \(config.batchRecords) records or \(config.batchBytes) bytes in a report",
+            config.controlSocket.map { "leases are brought to \($0)" } ?? "no leases are fetched",
+        ] + remarks(config).map { "remark: " + $0 }
+    }
+
+    private static func remarks(_ config: LinkConfig) -> [String] {
+        var remarks: [String] = []
+        if case .file(let path) = config.token, TokenFile.read(path) == nil {
+            remarks.append("no token can be read from \(path) by who runs this check")
+        }
+        if case .inline = config.token {
+            remarks.append("the token stands in the file: token_file keeps it out")
+        }
+        let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"]
+        if config.url.hasPrefix("http://"), !local.contains(where: { config.url.hasPrefix($0) }) {
+            remarks.append("records and the token travel in the clear: the URL is http://")
+        }
+        if access(config.spool, R_OK) != 0 {
+            remarks.append("\(config.spool) cannot be read, or is not there yet")
+        }
+        if let socket = config.controlSocket, access(socket, F_OK) != 0 {
+            remarks.append("\(socket) is not there: does ballastd run?")
+        }
+        return remarks
+    }
+}
