@@ -68,7 +68,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// What the others draw by the readings of now, which are of different moments; smoothed, since a limit that
     /// followed each difference would swing with it.
     private var shown: (others: Watts, at: MonotonicTime)?
-    private static let smoothing = Duration.milliseconds(400)
+    private static let smoothing = Duration.milliseconds(300)
 
     /// - Parameters:
     ///   - rated: of all units; a twentieth of it is a step, and no less than 1 kW.
@@ -146,7 +146,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private mutating func smooth(_ point: Point, _ now: MonotonicTime) {
         guard let before = shown else { return shown = (point.others, now) }
         let share = min(1, (now - before.at).seconds / Self.smoothing.seconds)
-        shown = (before.others + (point.others - before.others) * share, now)
+        let smooth = before.others + (point.others - before.others) * share
+        // What changes by more than readings can differ is followed at once.
+        shown = (min(max(smooth, point.others - step * 0.5), point.others + step * 0.5), now)
     }
 
     private func isAsked(_ change: Watts, from before: Watts?, to now: Watts?) -> Bool {

@@ -27,7 +27,7 @@ extension RunHistory {
         for unit in units.indices {
             var standing = Standing()
             var next = 0
-            for sample in samples {
+            for (index, sample) in samples.enumerated() {
                 while next < commands.count, commands[next].time <= sample.time {
                     hear(commands[next], unit, sample, &standing)
                     next += 1
@@ -36,7 +36,7 @@ extension RunHistory {
                 let seen = sample.units[unit]
                 guard let since = standing.since, sample.isDaemonRunning, seen.mode != nil,
                     seen.delivered.magnitude > units[unit].nothing,
-                    sample.time - since > stopLimit + units[unit].response, !Self.isDeaf(seen)
+                    sample.time - since > stopLimit + units[unit].response, !wasDeaf(unit, index)
                 else { continue }
                 return failure(
                     unit, sample.time,

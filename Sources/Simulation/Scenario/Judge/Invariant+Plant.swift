@@ -74,14 +74,15 @@ extension RunHistory {
                 guard let truth = seen.truth, seen.isContactorClosed, let allowed = truth.allowedCurrent,
                     !isInside(seen.current, allowed, truth, unit), !isStarting(index)
                 else { continue }
-                guard let time = patience(unit, samples[index], isDeaf: wasDeaf(unit, index)) else {
+                let (wasDeaf, wasAlone) = (wasDeaf(unit, index), wasAlone(unit, index))
+                guard let time = patience(unit, seen, isFree: wasDeaf || wasAlone) else {
                     if isTold(seen) || samples[index].isDaemonRunning == false { continue }
                     let telling = PhysicalTime.telling.time + units[unit].response
                     if hasBeenInside(unit, index, within: telling) { continue }
                     return failure(unit, samples[index].time, over(seen, allowed) + ", and nobody says so")
                 }
                 // Where we do not steer it, it is the current that moves, not the limit.
-                let isSteered = !wasDeaf(unit, index) && !isAlone(samples[index], seen)
+                let isSteered = !wasDeaf && !wasAlone && !seen.faults.contains(.inverterScale)
                 if isSteered
                     ? !wasInside(seen.current, unit, index, within: time)
                     : !hasBeenInside(unit, index, within: time)
@@ -107,21 +108,28 @@ extension RunHistory {
 
     /// From a narrower limit to the current inside it; `nil` = nothing on this site can bring it there, and
     /// somebody must say so.
-    private func patience(_ unit: Int, _ sample: RunSample, isDeaf: Bool) -> Duration? {
-        let seen = sample.units[unit]
+    private func patience(_ unit: Int, _ seen: UnitSample, isFree: Bool) -> Duration? {
         let time = reaction + PhysicalTime.inverterRamp.time + (seen.truth?.wireDelay ?? .zero)
-        guard isDeaf || isAlone(sample, seen) else {
+        guard isFree else {
             return seen.faults.contains(.inverterScale) ? time + PhysicalTime.scale.time : time
         }
         return tail(unit, seen).map { $0 + time + PhysicalTime.telling.time }
     }
 
     /// It disobeys, or did until just now: what somebody else wrote stands until it is read back.
-    private func wasDeaf(_ unit: Int, _ index: Int) -> Bool {
+    func wasDeaf(_ unit: Int, _ index: Int) -> Bool {
+        lately(unit, index) { Self.isDeaf($0.units[unit]) }
+    }
+
+    /// Nobody tells the inverter anything, or nothing of it arrives, or did until just now.
+    private func wasAlone(_ unit: Int, _ index: Int) -> Bool {
+        isAlone(samples[index], samples[index].units[unit])
+            || lately(unit, index) { Self.isOutOfReach($0.units[unit]) }
+    }
+
+    private func lately(_ unit: Int, _ index: Int, _ holds: (RunSample) -> Bool) -> Bool {
         let start = samples[index].time - PhysicalTime.readBack.time - units[unit].response
-        return samples[...index].reversed().prefix { $0.time >= start }.contains {
-            Self.isDeaf($0.units[unit])
-        }
+        return samples[...index].reversed().prefix { $0.time >= start }.contains(where: holds)
     }
 
     /// Nobody tells the inverter anything, or nothing of it arrives.
@@ -199,14 +207,15 @@ extension RunHistory {
         return .passed
     }
 
-    /// Power that nobody wants counts at any size; of what is missing, a setpoint's own accuracy is left.
+    /// Power that nobody wants, and power the other way, count at any size; of what is asked for, a
+    /// setpoint's own accuracy is left.
     private func isWrong(_ seen: UnitSample, _ truth: UnitTruth, _ unit: Int) -> Bool {
-        let error = seen.delivered - truth.obedient
-        let isMissing =
-            truth.obedient >= .zero
-            ? seen.delivered >= .zero && error < .zero : seen.delivered <= .zero && error > .zero
-        let room = isMissing ? units[unit].nameplate * PhysicalTime.accuracyShare : units[unit].nothing
-        return error.magnitude > room
+        let nothing = units[unit].nothing
+        let isWanted =
+            truth.obedient.magnitude > nothing
+            && (seen.delivered.magnitude <= nothing || (seen.delivered > .zero) == (truth.obedient > .zero))
+        let room = isWanted ? units[unit].nameplate * PhysicalTime.accuracyShare : nothing
+        return (seen.delivered - truth.obedient).magnitude > room
     }
 
     // MARK: L2a
@@ -314,8 +323,11 @@ extension RunHistory {
             if sample.siteFaults.contains(where: { lies.contains($0) }) {
                 limit = limit + PhysicalTime.lyingMeter.time
             }
-            for unit in units.indices where Self.isDeaf(sample.units[unit]) || !sample.isDaemonRunning {
-                limit = Swift.max(limit, units[unit].reversion + units[unit].response + .seconds(1))
+            for (unit, seen) in sample.units.enumerated()
+            where Self.isDeaf(seen) || !sample.isDaemonRunning {
+                // What another master goes on to write, contacts alone end.
+                let told = isTold(seen) ? sample.time : PhysicalTime.telling.time
+                limit = Swift.max(limit, (tail(unit, seen) ?? told) + units[unit].response)
             }
             guard sample.time - begun > limit else { continue }
             return .failed(
