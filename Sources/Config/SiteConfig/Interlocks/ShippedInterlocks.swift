@@ -70,7 +70,8 @@ extension InterlockRules {
             warn: 0.05, derate: nil, trip: 0.1, debounce: .milliseconds(2000), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "devices",
             processSafetyTime: .milliseconds(40000),
-            source: "[P] measured power stays 10 % of the rating away from what was asked; a warning at 5 %, the accuracy of a setpoint (EN 50549-1)",
+            source:
+                "[P] measured power stays 10 % of the rating away from what was asked; a warning at 5 %, the accuracy of a setpoint (EN 50549-1)",
             timeSource:
                 "[P] the BMS and the rows of the cells still protect the battery; where the inverter does not obey, its own reversion ends the power (10 s by default, inside half of this time) before contacts part it",
             floor: .init(trip: 0.2, debounce: .milliseconds(5000))),
