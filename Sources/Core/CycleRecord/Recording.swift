@@ -22,6 +22,22 @@ public struct RecordedStart: Sendable, Equatable {
     }
 }
 
+/// The controller's state before a cycle, as it lay in the memory of the program that recorded it.
+public struct RecordedCheckpoint: Sendable, Equatable {
+    public var wallSeconds: Int64
+    public var now: MonotonicTime
+    /// Only the very same program can take the state up.
+    public var program: String
+    public var words: [UInt64]
+
+    public init(wallSeconds: Int64, now: MonotonicTime, program: String, words: [UInt64]) {
+        self.wallSeconds = wallSeconds
+        self.now = now
+        self.program = program
+        self.words = words
+    }
+}
+
 /// Makes a recording out of cycles as they go by. Its bytes may be taken at any time: what was taken is
 /// readable up to the last whole record.
 public struct CycleRecorder: Sendable {
@@ -71,6 +87,27 @@ public struct CycleRecorder: Sendable {
         }
         append(.start, body)
         for index in before.indices { before[index] = 0 }
+    }
+
+    /// The controller's state in place of a start.
+    public mutating func checkpoint(_ found: RecordedCheckpoint) {
+        var body: [UInt8] = []
+        body.append(littleEndian: found.wallSeconds)
+        body.append(littleEndian: found.now.nanoseconds)
+        let program = Array(found.program.utf8.prefix(Int(UInt16.max)))
+        body.append(littleEndian: UInt16(program.count))
+        body += program
+        body.append(littleEndian: UInt32(found.words.count))
+        var zeros = [UInt64](repeating: 0, count: found.words.count)
+        WordDelta.encode(found.words, from: &zeros, into: &body)
+        append(.checkpoint, body)
+        for index in before.indices { before[index] = 0 }
+    }
+
+    /// The bytes since they were taken last; what follows goes on from there.
+    public mutating func drain() -> [UInt8] {
+        defer { bytes = [] }
+        return bytes
     }
 
     public mutating func command(_ command: Controller.Command, at now: MonotonicTime) {

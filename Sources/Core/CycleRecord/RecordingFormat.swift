@@ -14,6 +14,9 @@
 /// 5. cycle: `WordDelta` against the cycle before; against zeros after a start
 /// 6. end asked: clock in ns (8)
 /// 7. end: how many cycles (8), digest of all decisions (8)
+/// 8. checkpoint: wall clock in s (8), clock in ns (8), length of the program's identity (2) and it in UTF-8,
+///    number of words (4), `WordDelta` of the controller's state against zeros; the next cycle is against
+///    zeros
 ///
 /// A cycle is the words of its inputs (`CycleInputs`) and then of its decision (`DecisionWords`). The
 /// digest is FNV-1a over the decisions' words.
@@ -23,7 +26,7 @@ enum RecordingFormat {
     static let headerSize = 16
     static let longestBody = 16 << 20
 
-    enum Kind: UInt8 { case about = 1, file, start, command, cycle, endAsked, end }
+    enum Kind: UInt8 { case about = 1, file, start, command, cycle, endAsked, end, checkpoint }
 }
 
 /// FNV-1a of 64 bits: each step turns the sum about, so one changed byte always shows.

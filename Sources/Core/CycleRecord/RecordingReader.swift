@@ -22,6 +22,7 @@ public struct RecordingReader: Sendable {
         case about(String)
         case file(path: String, bytes: [UInt8])
         case start(RecordedStart)
+        case checkpoint(RecordedCheckpoint)
         case command(Controller.Command, at: MonotonicTime)
         /// With the words of its decision.
         case cycle(CycleInputs, decision: [UInt64])
@@ -105,6 +106,10 @@ public struct RecordingReader: Sendable {
             hasStart = true
             for index in words.indices { words[index] = 0 }
             return Self.start(body).map { .start($0) }
+        case .checkpoint:
+            hasStart = true
+            for index in words.indices { words[index] = 0 }
+            return Self.checkpoint(body).map { .checkpoint($0) }
         case .command:
             guard hasStart, let now = body.take(Int64.self) else { return nil }
             var words: [UInt64] = []
@@ -123,6 +128,19 @@ public struct RecordingReader: Sendable {
             isEnded = true
             return .end(cycles: cycles, digest: digest)
         }
+    }
+
+    private static func checkpoint(_ bytes: ArraySlice<UInt8>) -> RecordedCheckpoint? {
+        var body = bytes
+        guard let wall = body.take(Int64.self), let now = body.take(Int64.self), wall.magnitude < 1 << 40,
+            now.magnitude < 1 << 62, let length = body.take(UInt16.self),
+            let program = body.take(bytes: Int(length)), let count = body.take(UInt32.self), count <= 1 << 20
+        else { return nil }
+        var words = [UInt64](repeating: 0, count: Int(count))
+        guard WordDelta.decode(body, onto: &words) else { return nil }
+        return RecordedCheckpoint(
+            wallSeconds: wall, now: MonotonicTime(nanoseconds: now),
+            program: String(decoding: program, as: UTF8.self), words: words)
     }
 
     private static func start(_ bytes: ArraySlice<UInt8>) -> RecordedStart? {

@@ -47,6 +47,40 @@ public final class RingBuffer<Element: BitwiseCopyable & Sendable>: @unchecked S
         return element
     }
 
+    /// Writer only: `fill` is given the slot as it was left, and writes what it needs of it.
+    @discardableResult @inlinable
+    public func push(filling fill: (inout Element) -> Void) -> Bool {
+        let position = written.load(ordering: .relaxed)
+        guard position &- taken.load(ordering: .acquiring) < capacity else {
+            refused.add(1, ordering: .relaxed)
+            return false
+        }
+        fill(&slots[Int(position % capacity)])
+        written.store(position &+ 1, ordering: .releasing)
+        return true
+    }
+
+    /// Reader only: `read` has the slot to itself.
+    ///
+    /// - Returns: whether there was one.
+    @inlinable public func pop(reading read: (inout Element) -> Void) -> Bool {
+        let position = taken.load(ordering: .relaxed)
+        guard position < written.load(ordering: .acquiring) else { return false }
+        read(&slots[Int(position % capacity)])
+        taken.store(position &+ 1, ordering: .releasing)
+        return true
+    }
+
+    /// Reader only: the next one stays where it does not fulfil `condition`.
+    @inlinable public func pop(if condition: (Element) -> Bool) -> Element? {
+        let position = taken.load(ordering: .relaxed)
+        guard position < written.load(ordering: .acquiring) else { return nil }
+        let element = slots[Int(position % capacity)]
+        guard condition(element) else { return nil }
+        taken.store(position &+ 1, ordering: .releasing)
+        return element
+    }
+
     /// How many elements have been put in, and how many taken out again, so far.
     public var writtenCount: UInt64 { written.load(ordering: .acquiring) }
     public var takenCount: UInt64 { taken.load(ordering: .acquiring) }

@@ -29,6 +29,10 @@ private struct Dice {
         .resume(by: .user(0)), .resumeUnit(1),
     ]
 
+    static let checkpoint = RecordedCheckpoint(
+        wallSeconds: 1_760_000_000, now: MonotonicTime(nanoseconds: 5), program: "this one",
+        words: [0, .max, 3, 0, 0, 1 << 63])
+
     /// A recording with everything in it, and the inputs of its cycles.
     static func make(cycles: Int = 4) -> (bytes: [UInt8], inputs: [CycleInputs]) {
         var dice = Dice(state: 17)
@@ -37,6 +41,7 @@ private struct Dice {
             RecordedStart(
                 wallSeconds: 1_760_000_000, now: MonotonicTime(nanoseconds: 5), enterService: .seconds(1),
                 latches: [9, 8], run: nil))
+        recorder.checkpoint(checkpoint)
         for command in commands { recorder.command(command, at: MonotonicTime(nanoseconds: 6)) }
         var all: [CycleInputs] = []
         for cycle in 0..<cycles {
@@ -101,6 +106,7 @@ private struct Dice {
             case .file(let path, let bytes): #expect(path == "site.yaml" && bytes == [1, 2, 3])
             case .end(let count, _): #expect(count == 4)
             case .about, .endAsked: break
+            case .checkpoint(let found): #expect(found == Self.checkpoint)
             }
         }
         #expect(commands == Self.commands)

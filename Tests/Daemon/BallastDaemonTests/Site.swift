@@ -124,6 +124,8 @@ struct SiteFile {
     var id = "test"
     /// More keys of the section `control`: `base_point_kw: 5`.
     var control: [String] = []
+    /// More keys of the section `paths`.
+    var paths: [String] = []
     /// More sections, a line each.
     var sections: [String] = []
 
@@ -133,7 +135,7 @@ struct SiteFile {
             site: {id: \(id)}
             control: {\(controls.joined(separator: ", "))}
             grid_meter: {modbus: \(meter)}
-            paths: {state_directory: \(scratch.path)/state, control_socket: \(scratch.path)/control}
+            paths: {\(paths(in: scratch).joined(separator: ", "))}
             bess_units:
 
             """
@@ -153,6 +155,10 @@ struct SiteFile {
             text += unit.more.map { "    \($0)\n" }.joined()
         }
         return text
+    }
+
+    private func paths(in scratch: ScratchFolder) -> [String] {
+        ["state_directory: \(scratch.path)/state", "control_socket: \(scratch.path)/control"] + paths
     }
 
     private var controls: [String] {

@@ -279,4 +279,8 @@ public struct PathConfig: Sendable, Equatable {
     public var controlSocket: String
     /// How large the spool may grow, in MB (10⁶ bytes).
     public var spoolMegabytes: Int
+    /// How large the recordings of the cycles may grow together, in MB (10⁶ bytes); 0 = none are made.
+    public var recordingMegabytes = 0
+    /// They stand in the state folder, not in the runtime folder.
+    public var recordsOnDisk = false
 }

@@ -244,6 +244,12 @@ enum SiteKeys {
         static let spoolMax = ConfigKey<Int>.whole(
             "spool_max_mb", 16...65_536, "MB", .fixed(256), "what waits for delivery; events go last"
         ) { $0 }
+        static let recordingMax = ConfigKey<Int>.whole(
+            "recording_max_mb", 0...4_096, "MB", .fixed(0),
+            "recordings of every cycle, for 'ballastctl replay'; 0 = none"
+        ) { $0 }
+        static let recordsOnDisk = ConfigKey<Bool>.flag(
+            "recording_on_disk", .fixed("false"), "they stand in the state folder, and outlive the machine")
         // The kernel's limit for the address of a Unix socket is 108 bytes with its end.
         static let controlSocket = ConfigKey.path(
             "control_socket", limit: 107, .fixed("/run/ballast/control.sock"), "where ballastctl asks")

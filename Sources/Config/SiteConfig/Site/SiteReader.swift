@@ -268,7 +268,11 @@ struct SiteReader {
         let directory = reader.value(SiteKeys.Paths.stateDirectory)
         let socket = reader.value(SiteKeys.Paths.controlSocket)
         let spool = reader.value(SiteKeys.Paths.spoolMax)
-        guard let directory, let socket, let spool else { return nil }
-        return PathConfig(stateDirectory: directory, controlSocket: socket, spoolMegabytes: spool)
+        let recording = reader.value(SiteKeys.Paths.recordingMax)
+        let onDisk = reader.value(SiteKeys.Paths.recordsOnDisk)
+        guard let directory, let socket, let spool, let recording, let onDisk else { return nil }
+        return PathConfig(
+            stateDirectory: directory, controlSocket: socket, spoolMegabytes: spool,
+            recordingMegabytes: recording, recordsOnDisk: onDisk)
     }
 }

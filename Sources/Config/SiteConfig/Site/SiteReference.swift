@@ -69,7 +69,13 @@ extension SiteConfig {
             ("interlocks.", [InterlockKeys.chemistry, InterlockKeys.table]),
             ("interlocks.rows[].", InterlockKeys.reference),
             ("accept.RISK.", Keys.Accept.reference),
-            ("paths.", [Keys.Paths.stateDirectory, Keys.Paths.controlSocket, Keys.Paths.spoolMax]),
+            (
+                "paths.",
+                [
+                    Keys.Paths.stateDirectory, Keys.Paths.controlSocket, Keys.Paths.spoolMax,
+                    Keys.Paths.recordingMax, Keys.Paths.recordsOnDisk,
+                ]
+            ),
         ] + seedSections
     }
 

@@ -20,7 +20,14 @@ public struct CheckedSite: Sendable {
     /// One file, as it was read.
     struct File: Sendable, Equatable {
         var path: String
+        var bytes: [UInt8]
         var sha256: String
+
+        init(path: String, bytes: [UInt8]) {
+            self.path = path
+            self.bytes = bytes
+            sha256 = SHA256.hex(of: bytes)
+        }
     }
 
     /// Reads and checks a configuration file.
@@ -29,7 +36,7 @@ public struct CheckedSite: Sendable {
         let site: SiteConfig
         do throws(ConfigErrors) {
             site = try SiteConfig.load(path: path) { path, bytes in
-                files.append(File(path: path, sha256: SHA256.hex(of: bytes)))
+                files.append(File(path: path, bytes: bytes))
             }
         } catch {
             throw Daemon.StartFailure(description: "\(error)", isConfiguration: true)
@@ -37,16 +44,16 @@ public struct CheckedSite: Sendable {
         if let name = site.schedule {
             let file = SiteConfig.beside(path, name)
             let bytes = try Daemon.scheduleBytes(file)
-            files.append(File(path: file, sha256: SHA256.hex(of: bytes)))
+            files.append(File(path: file, bytes: bytes))
             schedule = try Daemon.schedule(bytes, file: file, limit: site.ratedPower)
         } else {
             schedule = nil
         }
         profiles = try ProfileFiles.load(site, path: path) { path, bytes in
-            files.append(File(path: path, sha256: SHA256.hex(of: bytes)))
+            files.append(File(path: path, bytes: bytes))
         }
         drivers = try DriverFiles(site, path: path) { path, bytes in
-            files.append(File(path: path, sha256: SHA256.hex(of: bytes)))
+            files.append(File(path: path, bytes: bytes))
         }
         config = drivers.loaded(site)
         if let refusal = config.busLoads.lazy.compactMap(\.refusal).first {

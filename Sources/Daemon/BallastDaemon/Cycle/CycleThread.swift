@@ -81,12 +81,18 @@ struct CycleThread: ~Copyable, Sendable {
     private var stateLatches: TripleBufferWriter<LatchImage>
     private var runtimeLatches: TripleBufferWriter<LatchImage>
     private let link: CycleLink
+    /// `nil` = nothing is recorded.
+    private let tap: CycleTap?
+    /// How many steps the controller has made.
+    private var steps: UInt64 = 0
 
     init(
         period: Duration, epoch: MonotonicTime, controller: Controller,
         meter: consuming TripleBufferReader<GridImage>,
-        phasors: FixedList<TripleBufferReader<PhasorImage>>, ports: FixedList<UnitPorts>, link: CycleLink
+        phasors: FixedList<TripleBufferReader<PhasorImage>>, ports: FixedList<UnitPorts>, link: CycleLink,
+        tap: CycleTap? = nil
     ) {
+        self.tap = tap
         self.period = period
         self.epoch = epoch
         self.controller = controller
@@ -142,6 +148,13 @@ struct CycleThread: ~Copyable, Sendable {
         // Read after the image is frozen: a sample that a bus publishes meanwhile must not come from the
         // future.
         let now = MonotonicTime.now()
+        steps &+= 1
+        if let tap, tap.wantsController.exchange(false, ordering: .acquiringAndReleasing) {
+            tap.controllers.push {
+                $0.controller = controller
+                $0.cycle = steps
+            }
+        }
         obey(at: now, &decision)
         let all = UnsafeBufferPointer(start: images, count: ports.count)
         controller.step(grid: grid, units: all.span, at: now, into: &decision)
@@ -149,6 +162,7 @@ struct CycleThread: ~Copyable, Sendable {
         actuate(&decision)
         let actuated = MonotonicTime.now()
         publish(grid, images, &decision)
+        record(grid, images, &decision)
         link.timing.image.record((now - begun).nanoseconds)
         link.timing.step.record((decided - now).nanoseconds)
         link.timing.actuation.record((actuated - decided).nanoseconds)
@@ -165,9 +179,28 @@ struct CycleThread: ~Copyable, Sendable {
                 link.lapsed.add(1, ordering: .releasing)
                 continue
             }
-            controller.handle(asked.command, at: now, into: &decision)
+            handle(asked.command, at: now, &decision)
         }
-        if isStopAsked { controller.handle(.stop, at: now, into: &decision) }
+        if isStopAsked { handle(.stop, at: now, &decision) }
+    }
+
+    private mutating func handle(
+        _ command: Controller.Command, at now: MonotonicTime, _ decision: inout Decision
+    ) {
+        tap?.commands.push(TappedCommand(command: command, cycle: steps, at: now))
+        controller.handle(command, at: now, into: &decision)
+    }
+
+    /// Last of all, and what it takes is counted as publication.
+    private func record(
+        _ grid: GridImage, _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision
+    ) {
+        guard let tap else { return }
+        tap.cycles.push { slot in
+            slot.grid = grid
+            slot.decision = decision
+            for unit in 0..<ports.count { slot.units[unit] = images[unit] }
+        }
     }
 
     /// How old the samples were when the cycle took them; a reading without a value has no age.

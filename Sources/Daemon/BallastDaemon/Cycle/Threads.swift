@@ -35,16 +35,20 @@ enum Threads {
         let realtime = Handshake()
         let keeping = LatchPlaces(config).keeping(
             latches, of: config.units.map(\.id), onlookers, after: search)
+        let blackBox = site.tap.map {
+            BlackBoxThread($0, BlackBoxPlaces(config.paths), checked: checked, journal: journal)
+        }
         let areSaved: Bool
         do {
             var others = try startOnlookers(recorder, control, Handover(server), files, proxy)
             others += try keeping.start(site.cycleLink)
+            if let blackBox { others.append(try start(blackBox)) }
             let cycle = try startCycle(site, realtime)
             let grant = realtime.wait()
             tell(grant, journal)
             if config.mode == .production && !grant.isSufficient {
                 // Nothing has spoken to the plant yet.
-                end(site, cycle, control, recorder, keeping, files, others)
+                end(site, cycle, control, recorder, keeping, files, blackBox, others)
                 throw Daemon.StartFailure(
                     description: "production needs real time and locked memory: \(grant.text)")
             }
@@ -65,7 +69,7 @@ enum Threads {
             // Order matters: the buses write zero and close while the cycle still turns.
             busStop.raise()
             for bus in buses { bus.join() }
-            end(site, cycle, control, recorder, keeping, files, others)
+            end(site, cycle, control, recorder, keeping, files, blackBox, others)
             areSaved = supervisor.areLatchesSaved()
         } catch let failure as Daemon.StartFailure {
             throw failure
@@ -113,6 +117,13 @@ enum Threads {
         return threads
     }
 
+    private static func start(_ blackBox: BlackBoxThread) throws(SystemError) -> SystemThread {
+        try SystemThread(name: "blackbox") {
+            RealTime.leave()
+            blackBox.run()
+        }
+    }
+
     private static func tell(_ grant: RealTimeGrant, _ journal: Journal) {
         journal.write(
             LogRecord(.realtime, grant.text, as: grant.refusals.isEmpty ? .info : .warning))
@@ -120,7 +131,7 @@ enum Threads {
 
     private static func end(
         _ site: SiteAssembly, _ cycle: SystemThread, _ control: ControlService, _ recorder: RecorderThread,
-        _ keeping: LatchKeeping, _ files: FileThread, _ others: [SystemThread]
+        _ keeping: LatchKeeping, _ files: FileThread, _ blackBox: BlackBoxThread?, _ others: [SystemThread]
     ) {
         site.cycleLink.stop.raise()
         cycle.join()
@@ -128,6 +139,7 @@ enum Threads {
         control.leases?.end()
         recorder.end()
         files.end()
+        blackBox?.end()
         for keeper in keeping.keepers { keeper.end() }
         // A disk that does not answer must not keep the process from ending: the plant is at zero.
         let limit = MonotonicTime.now() + .seconds(3)

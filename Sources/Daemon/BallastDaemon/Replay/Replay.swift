@@ -38,7 +38,7 @@ public struct Replay {
     private var site: RecordedSite?
     /// The recorded time to enter service counts; a simulation may have shortened it.
     private var keepsTime = true
-    private var core: CoreRun?
+    private var core: (any ReplayedRun)?
     private var recorder: CycleRecorder?
     private var begun = MonotonicTime(nanoseconds: 0)
     private var inputCount = 0
@@ -74,6 +74,7 @@ public struct Replay {
         case .about(let text): about = text
         case .file(let path, let bytes): files.append((path, bytes))
         case .start(let start): begin(start)
+        case .checkpoint(let found): resume(found)
         case .command(let command, let now): core?.handle(command, at: now)
         case .endAsked(let now): core?.beginEnd(at: now)
         case .cycle(let inputs, let decision): turn(inputs, decision)
@@ -101,6 +102,35 @@ public struct Replay {
                 site.config, profiles: site.profiles, state: state, wallSeconds: start.wallSeconds,
                 at: start.now, recorder: recorder)
             begun = start.now
+            starts += 1
+        } catch {
+            fault = "its site is refused by this version: \(error)"
+        }
+    }
+
+    /// The state of the very program that this is, or none.
+    private mutating func resume(_ found: RecordedCheckpoint) {
+        guard keepsTime else {
+            fault = "it begins with the state of a running controller, which other settings cannot take up"
+            return
+        }
+        guard found.program == ProgramIdentity.own, let controller = ControllerWords.controller(found.words)
+        else {
+            fault =
+                "it begins with the state of a running controller, which only the program that recorded it can "
+                + "take up: that was \(found.program), and this is \(ProgramIdentity.own)"
+            return
+        }
+        do {
+            let site = try self.site ?? RecordedSite(files)
+            guard CycleNames.inputs(site.config.units.count).count == inputCount else {
+                fault = "its site has \(site.config.units.count) units, and its cycles another number"
+                return
+            }
+            self.site = site
+            if let core { recorder = core.recorder }
+            core = ResumedRun(controller, site.config, recorder: recorder)
+            begun = found.now
             starts += 1
         } catch {
             fault = "its site is refused by this version: \(error)"

@@ -187,12 +187,7 @@ public final class CoreRun {
         actuations = Self.actuations(controller, &decision, count: config.units.count)
         var events: [Event] = []
         decision.events.forEach { events.append($0) }
-        let told = events.map { event in
-            let record = log.record(event)
-            return CoreEvent(
-                name: record.event.rawValue, unit: record.unit, cause: record.cause ?? record.to,
-                text: record.text)
-        }
+        let told = Self.told(events, log)
         let seconds = clock.seconds(sinceBoot: now.nanoseconds / 1_000_000_000)
         recorder?.cycle(
             grid: grid, units: images, wallSeconds: seconds, at: now, &decision,
@@ -208,7 +203,17 @@ public final class CoreRun {
         return told
     }
 
-    private static func digest(_ told: [CoreEvent]) -> UInt64 {
+    static func told(_ events: [Event], _ log: EventLog) -> [CoreEvent] {
+        events.map { event in
+            let record = log.record(event)
+            return CoreEvent(
+                name: record.event.rawValue, unit: record.unit, cause: record.cause ?? record.to,
+                text: record.text)
+        }
+    }
+
+    /// Of what people are told of a cycle, in the recording of it.
+    static func digest(_ told: [CoreEvent]) -> UInt64 {
         var sum = Checksum()
         for event in told {
             for word in [event.name, event.unit ?? "", event.cause ?? "", event.text] { sum.add(word.utf8) }

@@ -42,6 +42,8 @@ struct SiteAssembly {
     let unitSettings: [UnitSettings]
     let siteSettings: SiteSettings
     let cycleLink: CycleLink
+    /// `nil` = nothing is recorded.
+    let tap: CycleTap?
     let cycle: Handover<CycleThread>
     let canLinks: [CANLink]
     let modbusLinks: [ModbusLink]
@@ -93,6 +95,9 @@ struct SiteAssembly {
             wakes: wakes, stop: stop)
         canLinks = Self.canLinks(config, profiles, exchange)
         phasorLinks = Self.phasorLinks(config, exchange)
+        tap =
+            config.paths.recordingMegabytes > 0
+            ? CycleTap(controller, period: config.control.period) : nil
         cycle = Handover(
             CycleThread(
                 period: config.control.period, epoch: epoch, controller: controller,
@@ -100,7 +105,7 @@ struct SiteAssembly {
                 ports: exchange.ports(
                     config.units.map { unit in
                         (wakes[unit.inverter.endpoint], unit.ioModule.flatMap { wakes[$0.modbus.endpoint] })
-                    }), link: link))
+                    }), link: link, tap: tap))
     }
 
     /// By unit: what keeps its inverter from being told its setpoint again.

@@ -1,0 +1,41 @@
+import Control
+import LinuxIO
+import Plant
+import Quantities
+import Synchronization
+
+/// A command as the cycle obeyed it.
+struct TappedCommand: Sendable, BitwiseCopyable {
+    var command: Controller.Command
+    /// The cycle that it came before.
+    var cycle: UInt64
+    var at: MonotonicTime
+}
+
+/// The controller as it stood before a cycle, its commands and its step.
+struct TappedController: Sendable, BitwiseCopyable {
+    var controller: Controller
+    var cycle: UInt64
+}
+
+/// What the cycle leaves for the black box: copies in memory that is there from the start. The cycle waits
+/// for nobody, and what finds no room is lost; whoever reads sees the hole in the numbers, and begins anew.
+final class CycleTap: Sendable {
+    /// What a second and a half of cycles take, and no more than this.
+    private static let roomMax = 8 << 20
+
+    let cycles: RingBuffer<CycleSnapshot>
+    let commands: RingBuffer<TappedCommand>
+    let controllers: RingBuffer<TappedController>
+    /// The reader asks for the controller's state before the next cycle.
+    let wantsController = Atomic<Bool>(true)
+
+    init(_ controller: Controller, period: Duration) {
+        let wanted = Int(1_500_000_000 / max(1, period.nanoseconds)) + 2
+        let most = Self.roomMax / MemoryLayout<CycleSnapshot>.stride
+        cycles = RingBuffer(capacity: max(4, min(wanted, most)), filler: CycleSnapshot())
+        let none = TappedCommand(command: .stop, cycle: 0, at: MonotonicTime(nanoseconds: 0))
+        commands = RingBuffer(capacity: 256, filler: none)
+        controllers = RingBuffer(capacity: 1, filler: TappedController(controller: controller, cycle: 0))
+    }
+}

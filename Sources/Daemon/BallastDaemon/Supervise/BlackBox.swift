@@ -1,0 +1,154 @@
+import Control
+import CycleRecord
+import Glibc
+import Interlocks
+import LinuxIO
+import Quantities
+import SiteConfig
+import SiteEvents
+
+/// Keeps what the cycle has left as recordings on disk, on a thread that nothing waits for. Each file begins
+/// with the controller's state, so that each can be replayed by itself; the oldest make room.
+final class BlackBoxThread: Sendable {
+    private let tap: CycleTap
+    private let places: BlackBoxPlaces
+    private let about: String
+    private let files: [(path: String, bytes: [UInt8])]
+    private let log: EventLog
+    private let unitCount: Int
+    private let journal: Journal
+    private let stop = StopFlag()
+
+    init(_ tap: CycleTap, _ places: BlackBoxPlaces, checked: CheckedSite, journal: Journal) {
+        let config = checked.config
+        self.tap = tap
+        self.places = places
+        self.journal = journal
+        about = "ballastd, site \(config.siteID)"
+        files = checked.files.map { ($0.path, $0.bytes) }
+        log = EventLog(
+            site: config.siteID, units: config.units.map(\.id),
+            table: InterlockTable(config.interlocks.rules))
+        unitCount = config.units.count
+    }
+
+    /// Ends `run()` after what the cycle has left is written.
+    func end() { stop.raise() }
+
+    func run() {
+        var box = BlackBox(
+            unitCount: unitCount, about: about, files: files, log: log, program: ProgramIdentity.own)
+        var file = RecordingFile(places)
+        var hasFailed = false
+        while true {
+            let isLast = stop.isRaised
+            box.take(from: tap)
+            do throws(SystemError) {
+                if box.isRenewed || isLast {
+                    if let bytes = box.takeEnded() { try file.append(bytes) }
+                }
+                if box.isRenewed { try file.renew() }
+                box.isRenewed = false
+                try file.append(box.drain())
+                hasFailed = false
+            } catch {
+                if !hasFailed {
+                    journal.write(
+                        LogRecord(.stateNotSaved, "\(places.directory): no recording is kept: \(error)"))
+                }
+                hasFailed = true
+                // What is missing in the file cannot be bridged: it begins anew.
+                file.close()
+                tap.wantsController.store(true, ordering: .releasing)
+            }
+            if file.isFull { tap.wantsController.store(true, ordering: .releasing) }
+            if isLast { return }
+            (MonotonicTime.now() + .milliseconds(100)).sleep()
+        }
+    }
+}
+
+/// What was tapped, as the bytes of recordings.
+struct BlackBox {
+    private let unitCount: Int
+    private let about: String
+    private let files: [(path: String, bytes: [UInt8])]
+    private let log: EventLog
+    private let program: String
+    private var recorder: CycleRecorder?
+    /// The end of the recording before.
+    private var ended: [UInt8]?
+    private var next: UInt64 = 0
+    private var lostCommands: UInt64 = 0
+    private var pending: TappedController?
+    /// Another recording has begun since this was set back.
+    var isRenewed = false
+
+    init(
+        unitCount: Int, about: String, files: [(path: String, bytes: [UInt8])], log: EventLog, program: String
+    ) {
+        self.unitCount = unitCount
+        self.about = about
+        self.files = files
+        self.log = log
+        self.program = program
+    }
+
+    /// Takes everything that is there, up to the first cycle of another recording.
+    mutating func take(from tap: CycleTap) {
+        while !isRenewed, tap.cycles.pop(reading: { take(&$0, from: tap) }) {}
+    }
+
+    private mutating func take(_ snapshot: inout CycleSnapshot, from tap: CycleTap) {
+        let cycle = snapshot.decision.cycle
+        if pending == nil { pending = tap.controllers.pop() }
+        let lost = tap.commands.lost
+        if let found = pending, found.cycle <= cycle {
+            pending = nil
+            if found.cycle == cycle { begin(found, at: snapshot.decision.at) }
+        } else if cycle != next || lost != lostCommands {
+            finish()
+            tap.wantsController.store(true, ordering: .releasing)
+        }
+        lostCommands = lost
+        next = cycle + 1
+        while let told = tap.commands.pop(if: { $0.cycle <= cycle }) {
+            if told.cycle == cycle { recorder?.command(told.command, at: told.at) }
+        }
+        guard recorder != nil else { return }
+        var events: [Event] = []
+        snapshot.decision.events.forEach { events.append($0) }
+        let age = MonotonicTime.now() - snapshot.decision.at
+        recorder?.cycle(
+            grid: snapshot.grid, units: snapshot.units.span.extracting(first: unitCount),
+            wallSeconds: (WallClock.nowNanoseconds() - age.nanoseconds) / 1_000_000_000,
+            at: snapshot.decision.at, &snapshot.decision,
+            eventDigest: CoreRun.digest(CoreRun.told(events, log)))
+    }
+
+    private mutating func begin(_ found: TappedController, at now: MonotonicTime) {
+        finish()
+        var recorder = CycleRecorder(unitCount: unitCount, about: about, files: files)
+        recorder.checkpoint(
+            RecordedCheckpoint(
+                wallSeconds: WallClock.nowMilliseconds() / 1_000, now: now, program: program,
+                words: ControllerWords.of(found.controller)))
+        self.recorder = recorder
+        isRenewed = true
+    }
+
+    /// A recording that is whole ends; what follows belongs to none until the controller's state is there.
+    private mutating func finish() {
+        recorder?.end()
+        if let bytes = recorder?.drain() { ended = (ended ?? []) + bytes }
+        recorder = nil
+    }
+
+    /// What is still missing of the recording before.
+    mutating func takeEnded() -> [UInt8]? {
+        defer { ended = nil }
+        return ended
+    }
+
+    mutating func drain() -> [UInt8] { recorder?.drain() ?? [] }
+}

@@ -1,0 +1,98 @@
+import Glibc
+import LinuxIO
+import SiteConfig
+
+/// Where recordings stand, and how much of them.
+struct BlackBoxPlaces: Sendable {
+    var directory: String
+    /// All files together.
+    var bytesMax: Int
+
+    /// In the runtime folder, which a restart of the machine empties; without one, or where a setting says
+    /// so, in the state folder.
+    init(_ paths: PathConfig) {
+        let runtime = getenv("RUNTIME_DIRECTORY").flatMap {
+            String(cString: $0).split(separator: ":").first.map(String.init)
+        }
+        let folder = paths.recordsOnDisk ? paths.stateDirectory : runtime ?? paths.stateDirectory
+        directory = folder + "/cycles"
+        bytesMax = paths.recordingMegabytes * 1_000_000
+    }
+
+    /// One file; so that there are some to make room.
+    var fileBytesMax: Int { bytesMax / 8 }
+}
+
+/// Which program this is: only the very same one can take up a controller's state as it lay in memory.
+enum ProgramIdentity {
+    /// Length and time of change of the file that runs; a copy that keeps its time is the same.
+    static var own: String {
+        var status = stat()
+        guard stat("/proc/self/exe", &status) == 0 else { return "unknown" }
+        return "\(status.st_size) bytes of \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+    }
+}
+
+/// The newest of a row of recordings: written as it comes, never synced, so that it outlives the process at
+/// once, and the machine where the folder does.
+struct RecordingFile: ~Copyable {
+    static let ending = ".cycles"
+
+    private let places: BlackBoxPlaces
+    private var file: FileDescriptor?
+    private var written = 0
+    private var number: UInt64
+
+    init(_ places: BlackBoxPlaces) {
+        self.places = places
+        number = Self.names(places.directory).last.flatMap { UInt64($0.dropLast(Self.ending.count)) } ?? 0
+    }
+
+    var isFull: Bool { written >= places.fileBytesMax }
+
+    mutating func close() { file = nil }
+
+    /// Begins another one, and makes room for it.
+    mutating func renew() throws(SystemError) {
+        file = nil
+        try DurableFile.createDirectories(places.directory)
+        let names = Self.names(places.directory)
+        // Seven whole ones beside the new one.
+        for name in names.dropLast(6) { unlink(places.directory + "/" + name) }
+        number += 1
+        let text = String(number)
+        let path = places.directory + "/" + String(repeating: "0", count: max(0, 12 - text.utf8.count)) + text
+        let opened = open(path + Self.ending, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o640)
+        guard opened >= 0 else { throw SystemError.last("open") }
+        file = FileDescriptor(owning: opened)
+        written = 0
+    }
+
+    mutating func append(_ bytes: [UInt8]) throws(SystemError) {
+        guard let number = file?.number else { return }
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { all in
+                let rest = UnsafeRawBufferPointer(rebasing: all[done...])
+                return Glibc.write(number, rest.baseAddress, rest.count)
+            }
+            guard count > 0 else { throw SystemError.last("write") }
+            done += count
+        }
+        written += bytes.count
+    }
+
+    /// The oldest first.
+    static func names(_ directory: String) -> [String] {
+        guard let folder = opendir(directory) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(Self.ending) { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
