@@ -251,7 +251,7 @@ extension EventTable {
             log, a file or a socket. Control, interlocks and the watchdog go on without it.
             """,
             advice: """
-                recorder, latches: the disk of /var/lib/ballast. latches-run: /run. files: the configuration's file
+                recorder, latches, blackbox: the disk of /var/lib/ballast. latches-run: /run. files: the configuration's file
                 system. control: who asks at the control socket. journal: systemd-journald. 'ballastctl status'
                 names it too.
                 """),

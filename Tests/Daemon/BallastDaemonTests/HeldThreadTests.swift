@@ -53,11 +53,12 @@ extension BallastDaemonTests {
 
         @Test func `held, the threads that look on stop neither control nor the feed, and are told`() throws {
             let site = try RunningSite.small()
+            site.file.paths = ["recording_max_mb: 8"]
             let manager = try NotifySocket(in: site.scratch)
             try site.startPlant()
             try site.startDaemon(environment: ["NOTIFY_SOCKET=\(manager.path)", "WATCHDOG_USEC=1500000"])
             try site.waitForMode("running")
-            let names = ["recorder", "files", "latches"]
+            let names = ["recorder", "files", "latches", "blackbox"]
             let holders = try names.enumerated().map { try hold($1, of: site, $0).0 }
             for name in names { try site.daemon.waitForLog("thread \(name) stands still") }
             try site.waitForStatus("it is told in the status") { $0.threads_still == names }

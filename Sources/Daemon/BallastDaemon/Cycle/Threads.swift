@@ -36,7 +36,9 @@ enum Threads {
         let keeping = LatchPlaces(config).keeping(
             latches, of: config.units.map(\.id), onlookers, after: search)
         let blackBox = site.tap.map {
-            BlackBoxThread($0, BlackBoxPlaces(config.paths), checked: checked, journal: journal)
+            BlackBoxThread(
+                $0, BlackBoxPlaces(config.paths), checked: checked, journal: journal,
+                beat: onlookers.blackBox)
         }
         let areSaved: Bool
         do {

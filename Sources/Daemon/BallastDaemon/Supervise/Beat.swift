@@ -25,9 +25,10 @@ final class Onlookers: Sendable {
     let leases = Beat("leases")
     let latches = Beat("latches")
     let latchCopies = Beat("latches-run")
+    let blackBox = Beat("blackbox")
     private let still = Atomic<UInt64>(0)
 
-    var all: [Beat] { [main, journal, recorder, control, files, leases, latches, latchCopies] }
+    var all: [Beat] { [main, journal, recorder, control, files, leases, latches, latchCopies, blackBox] }
 
     /// One bit for each of `all`.
     var standing: UInt64 {

@@ -17,9 +17,11 @@ final class BlackBoxThread: Sendable {
     private let log: EventLog
     private let unitCount: Int
     private let journal: Journal
+    private let beat: Beat
     private let stop = StopFlag()
 
-    init(_ tap: CycleTap, _ places: BlackBoxPlaces, checked: CheckedSite, journal: Journal) {
+    init(_ tap: CycleTap, _ places: BlackBoxPlaces, checked: CheckedSite, journal: Journal, beat: Beat) {
+        self.beat = beat
         let config = checked.config
         self.tap = tap
         self.places = places
@@ -42,6 +44,7 @@ final class BlackBoxThread: Sendable {
         var hasFailed = false
         while true {
             let isLast = stop.isRaised
+            beat.turn()
             box.take(from: tap)
             do throws(SystemError) {
                 if box.isRenewed || isLast {
