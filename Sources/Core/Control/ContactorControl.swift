@@ -29,6 +29,9 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private var wasHeard = false
     /// It was silent when it was left alone, and has come back since the opening began.
     private var heardAgain: MonotonicTime?
+    /// Somebody else writes to an inverter that obeys: it is told as ever.
+    private var isOverridden = false
+    private static let overrideMemory = Duration.seconds(3)
     private let inverter: InverterTimes
 
     /// How an inverter comes to zero.
@@ -83,6 +86,7 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         seen.dcVoltage = image.inverter.dcVoltage.fresh(at: now, within: budget.inverter)
         let power = image.inverter.activePower.fresh(at: now, within: budget.inverter)
         isHeard = power != nil
+        isOverridden = image.inverter.overriddenAt.map { now - $0 <= Self.overrideMemory } ?? false
         finding = load.look(
             LoadWatch.Sight(
                 current: seen.current, packVoltage: seen.packVoltage,
@@ -146,6 +150,10 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private mutating func rest(at now: MonotonicTime) {
         defer { wasHeard = isHeard }
         let reversion = inverter.reversion
+        if isOverridden {
+            (restsSince, hasEnded) = (nil, false)
+            return seen.isUnloaded = finding == .none
+        }
         guard case .opening(let since, _) = sequence.state, finding != .none else {
             seen.isUnloaded = finding == .none
             return stayAlone(for: reversion, at: now)

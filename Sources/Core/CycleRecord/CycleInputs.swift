@@ -82,6 +82,7 @@ extension WordWalk {
         walk(&image.ratedPower, "ratedPower")
         walk(&image.identity, "identity")
         walk(&image.answeredAt, "answeredAt")
+        walk(&image.overriddenAt, "overriddenAt")
     }
 
     private mutating func walk(_ image: inout DigitalInputImage) {

@@ -198,6 +198,7 @@ final class ModbusDevice {
     var toldMismatches: UInt16 = 0
     /// Earliest next report of a kind that can repeat.
     var nextExceptionReport = MonotonicTime(nanoseconds: 0)
+    var rival = ModbusRival()
     var nextOverrideReport = MonotonicTime(nanoseconds: 0)
     var nextRefusalReport = MonotonicTime(nanoseconds: 0)
     var nextReactiveReport = MonotonicTime(nanoseconds: 0)

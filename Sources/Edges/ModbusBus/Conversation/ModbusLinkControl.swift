@@ -158,7 +158,7 @@ extension ModbusConversation {
 
     private func taken(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
         acknowledged(device, wanted)
-        device.setDue(.readBack, now + .seconds(1))
+        device.setDue(.readBack, now + device.rival.pause(at: now))
         let zero = zeroWrite(device, control)
         device.status.note(zero, device.powerPlaces)
         report(device.settings.unitID, .controlTaken(zero))
@@ -303,6 +303,7 @@ extension ModbusConversation {
         let isScaled = control.encoding.isScaled(block)
         if isScaled && control.encoding.isFollowed(block, setpoint: written) {
             device.control?.scaleSeenAt = now
+            device.rival.stands(at: now)
             return
         }
         let isZero = control.encoding.found(in: block).map { control.encoding.decode($0) == .zero } ?? false
@@ -312,9 +313,16 @@ extension ModbusConversation {
         device.control?.written = nil
         guard isScaled else { return scaleChanged(device, control) }
         device.control?.scaleSeenAt = now
+        noteRival(device)
         let found = control.encoding.found(in: block) ?? 0
         let event = ModbusReport.Event.setpointOverridden(
             expected: control.encoding.decode(written), found: control.encoding.decode(found))
         reportSeldom(device, \.nextOverrideReport, event)
+    }
+
+    func noteRival(_ device: ModbusDevice) {
+        guard device.rival.isFound(at: now) else { return }
+        device.inverterImage.overriddenAt = now
+        device.publish()
     }
 }

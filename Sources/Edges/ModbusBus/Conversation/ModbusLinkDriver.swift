@@ -43,7 +43,6 @@ struct ModbusHeartbeat {
 /// Devices without SunSpec: one block of registers at a time, so that a setpoint waits for no more.
 extension ModbusConversation {
     private static let slowInterval = Duration.seconds(10)
-    private static let readBackInterval = Duration.seconds(1)
 
     func perform(_ task: ModbusTask, _ device: ModbusDevice, _ driver: ModbusDriver) {
         switch task {
@@ -157,7 +156,7 @@ extension ModbusConversation {
 
     /// What was written at takeover comes round one register at a time, the setpoint each time.
     private func compare(_ device: ModbusDevice) {
-        device.repeatTask(.readBack, every: Self.readBackInterval, at: now)
+        device.repeatTask(.readBack, every: device.rival.pause(at: now), at: now)
         guard let state = device.control, case .register(let control) = state.encoding,
             let written = state.written
         else { return }
@@ -171,8 +170,10 @@ extension ModbusConversation {
         let words = control.setpoint.words(UInt32(bitPattern: written))
         guard isFollowed(device, control.setpoint, words, error) else {
             if device.obedience?.isLeftAlone == true, device.found == .zero { return }
+            noteRival(device)
             return overridden(device, state, written)
         }
+        device.rival.stands(at: now)
         compareTakeover(device, control, written)
     }
 

@@ -6,7 +6,6 @@ import Quantities
 /// Readings: the scan, and what is read again and again.
 extension ModbusConversation {
     private static let ratingInterval = Duration.seconds(10)
-    private static let readBackInterval = Duration.seconds(1)
     private static let rescanInterval = Duration.seconds(60)
 
     func perform(_ task: ModbusTask, _ device: ModbusDevice) {
@@ -257,7 +256,7 @@ extension ModbusConversation {
     }
 
     private func readBack(_ device: ModbusDevice) {
-        device.repeatTask(.readBack, every: Self.readBackInterval, at: now)
+        device.repeatTask(.readBack, every: device.rival.pause(at: now), at: now)
         guard let control = device.control, control.written != nil else { return }
         let count = controlCount(of: device, control.encoding.model ?? .acControls)
         read(device, control.place, count, .readBack)
