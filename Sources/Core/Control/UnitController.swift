@@ -404,8 +404,7 @@ struct UnitController: Sendable, BitwiseCopyable {
             }
             if verdict.tripped.contains(row.id) {
                 // By its count, and not by what is measured now, where that alone is no trip.
-                let isCounted = row.count > 0 && verdict.counted.contains(row.id)
-                let isByCount = isCounted && isCountedEarly(row.signal)
+                let isByCount = row.countsEarly && verdict.counted.contains(row.id)
                 add(.tripped(row.id), limit: isByCount ? nil : row.trip)
                 if row.id == .notFollowing { events.tell(sight.actuation.last, delivered(signals)) }
             }
@@ -414,12 +413,6 @@ struct UnitController: Sendable, BitwiseCopyable {
             }
         }
         reported = bank.warnings
-    }
-
-    /// Whether a row counts what is no trip by itself.
-    private func isCountedEarly(_ signal: Signal) -> Bool {
-        signal == .batterySilence || signal == .inverterSilence || signal == .inputsSilence
-            || signal == .contactorFeedback
     }
 
     /// The silence that judges counts one budget more than what is refused has lasted.

@@ -3,8 +3,8 @@ import Quantities
 /// A contact that carries power and contradicts its command again and again, each time for less than its
 /// debounce.
 ///
-/// The contradictions are summed; only an agreement of four debounces in one piece ends the sum. How often they
-/// begin the row `contactor_feedback` counts.
+/// The contradictions are summed; only an agreement of four debounces in one piece ends the sum. How often
+/// they begin the row `contactor_feedback` counts.
 struct ContactFlicker: Sendable, BitwiseCopyable {
     private(set) var contradictedFor = Duration.zero
     private(set) var agreedSince: MonotonicTime?

@@ -3,8 +3,8 @@ import Quantities
 
 /// Whether a BMS keeps sending, but always the same: voltages and current of a battery have noise.
 ///
-/// Its cells have a board of their own: they are also judged by themselves, by the current that they carry and
-/// by how long they carry it.
+/// Its cells have a board of their own: they are also judged by themselves, by the current that they carry
+/// and by how long they carry it.
 public struct FrozenWatch: Sendable, BitwiseCopyable {
     private struct Sample: BitwiseCopyable, Equatable {
         var current: Amperes
@@ -87,8 +87,8 @@ public struct FrozenWatch: Sendable, BitwiseCopyable {
         if cellCurrents.high - cellCurrents.low >= full * 0.4 { swings = min(Self.swingLimit, swings + 1) }
     }
 
-    /// What is carried for long moves voltages or warms: a board that shows neither stands still, however even
-    /// the current is. One that only rests shows it by the first thing that is new.
+    /// What is carried for long moves voltages or warms: a board that shows neither stands still, however
+    /// even the current is. One that only rests shows it by the first thing that is new.
     private mutating func carry(_ sample: Sample, _ full: Amperes?, after time: Duration, _ budget: Duration)
     {
         guard sample.cells == last?.cells else { return carried = .zero }

@@ -120,6 +120,14 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
         }
     }
 
+    /// Whether it counts what is no trip by itself.
+    public var countsEarly: Bool {
+        switch signal {
+        case .batterySilence, .inverterSilence, .inputsSilence, .contactorFeedback: count > 0
+        case _: false
+        }
+    }
+
     /// A row that only warns guards nothing, so that a missing signal closes nothing.
     var closesWhenMissing: Bool { trip != nil || derate != nil }
 

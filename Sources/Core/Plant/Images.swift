@@ -110,7 +110,8 @@ public struct InverterImage: Sendable, BitwiseCopyable {
     public var identity: UInt64 = 0
     /// When it answered anything last, a refusal too; `nil` = never.
     public var answeredAt: MonotonicTime?
-    /// When somebody else's setpoint was found in it last, in place of ours that had stood there; `nil` = never.
+    /// When somebody else's setpoint was found in it last, in place of ours that had stood there; `nil` =
+    /// never.
     public var overriddenAt: MonotonicTime?
 
     public init() {}

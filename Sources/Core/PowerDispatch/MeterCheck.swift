@@ -65,8 +65,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var oddSign = 0.0
     /// What the others drew when the meter was last seen right.
     private var trusted: Watts = .zero
-    /// What the others draw by the readings of now, which are of different moments; smoothed, since a limit that
-    /// followed each difference would swing with it.
+    /// What the others draw by the readings of now, which are of different moments; smoothed, since a limit
+    /// that followed each difference would swing with it.
     private var shown: (others: Watts, at: MonotonicTime)?
     private static let smoothing = Duration.milliseconds(300)
 
@@ -91,7 +91,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// A step waits for its verdict.
     public var isJudging: Bool { steppedAt != nil }
 
-    /// A step went by without a verdict, and the meter did not show it: what was proven before does not count.
+    /// A step went by without a verdict, and the meter did not show it: what was proven before is not.
     public mutating func doubt() {
         if verdict == .proven { verdict = .unproven }
     }

@@ -1,7 +1,7 @@
 import Quantities
 
-/// Whether a step of the units' power that ``MeterCheck`` could not judge, since units came or went or the meter
-/// was not heard just then, was shown by the meter.
+/// Whether a step of the units' power that ``MeterCheck`` could not judge, since units came or went or the
+/// meter was not heard just then, was shown by the meter.
 ///
 /// It compares over the gap: those units that are heard now and were heard when all last rested. It names
 /// nothing, as those that are missing may have moved as well; a step that the meter does not show makes it

@@ -59,7 +59,9 @@ extension InterlockTable {
         add(InterlockRow(.lostBattery, .batterySilence, .high, .both, trip: 2, for: .zero))
         add(InterlockRow(.lostInverter, .inverterSilence, .high, .both, trip: 2, for: .zero))
         add(InterlockRow(.inverterFault, .inverterFault, .high, .both, trip: 1, for: .milliseconds(200)))
-        add(InterlockRow(.notFollowing, .actuationError, .high, .both, trip: 0.10, for: .seconds(2)))
+        add(
+            InterlockRow(
+                .notFollowing, .actuationError, .high, .both, warn: 0.05, trip: 0.10, for: .seconds(2)))
         add(
             InterlockRow(
                 .batteryWarning, .batteryWarning, .high, .both, warn: 1, trip: nil, for: .zero,

@@ -101,10 +101,9 @@ extension InterlockMatrix {
             "  * mandatory in production. A missing or stale signal closes the row's direction; what is not wired is not judged.",
             "  what flickers: the time beyond a trip limit is summed too and trips at exposure_ms (ten times 'for ms'), leaking at",
             "  a twentieth; as do so many times in so many s:",
-            "    "
-                + rows.compactMap { row in
-                    row.rule.count.map { "\(row.rule.id) \($0.times) in \(Int($0.window.seconds))" }
-                }.joined(separator: ", "),
+        ]
+        lines += counts
+        lines += [
             "time to safe in ms: worst case from evidence on the wire to zero power; limit: half of the process safety time;",
             "  open: until contacts part at the latest, where nothing shows before that no current flows",
         ]
@@ -118,6 +117,16 @@ extension InterlockMatrix {
         lines += openings
         lines += site.files.map { "sha256 \($0.sha256)  \($0.path)" }
         return lines.joined(separator: "\n")
+    }
+
+    /// What is counted, four rows in a line.
+    private var counts: [String] {
+        let words = rows.compactMap { row in
+            row.rule.count.map { "\(row.rule.id) \($0.times) in \(Int($0.window.seconds))" }
+        }
+        return stride(from: 0, to: words.count, by: 4).map { start in
+            "    " + words[start..<min(words.count, start + 4)].joined(separator: ", ")
+        }
     }
 
     /// Which row's trip may part a current, and when.

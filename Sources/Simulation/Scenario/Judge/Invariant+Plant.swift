@@ -50,6 +50,12 @@ extension RunHistory {
         }
     }
 
+    /// Until a changed scale is read, beside whoever does not answer on the same line.
+    func scaleTime(_ sample: RunSample) -> Duration {
+        let isHeldUp = sample.units.contains { Self.isOutOfReach($0) }
+        return PhysicalTime.scale.time + (isHeldUp ? PhysicalTime.neighbour.time : .zero)
+    }
+
     /// How long power may stand that nobody wants; `nil` = nothing on this site can end it.
     private func tail(_ unit: Int, _ seen: UnitSample) -> Duration? {
         let own = units[unit].reversion + units[unit].response + PhysicalTime.reversionRoom.time
@@ -75,7 +81,7 @@ extension RunHistory {
                     !isInside(seen.current, allowed, truth, unit), !isStarting(index)
                 else { continue }
                 let (wasDeaf, wasAlone) = (wasDeaf(unit, index), wasAlone(unit, index))
-                guard let time = patience(unit, seen, isFree: wasDeaf || wasAlone) else {
+                guard let time = patience(unit, samples[index], isFree: wasDeaf || wasAlone) else {
                     if isTold(seen) || samples[index].isDaemonRunning == false { continue }
                     let telling = PhysicalTime.telling.time + units[unit].response
                     if hasBeenInside(unit, index, within: telling) { continue }
@@ -108,10 +114,11 @@ extension RunHistory {
 
     /// From a narrower limit to the current inside it; `nil` = nothing on this site can bring it there, and
     /// somebody must say so.
-    private func patience(_ unit: Int, _ seen: UnitSample, isFree: Bool) -> Duration? {
+    private func patience(_ unit: Int, _ sample: RunSample, isFree: Bool) -> Duration? {
+        let seen = sample.units[unit]
         let time = reaction + PhysicalTime.inverterRamp.time + (seen.truth?.wireDelay ?? .zero)
         guard isFree else {
-            return seen.faults.contains(.inverterScale) ? time + PhysicalTime.scale.time : time
+            return seen.faults.contains(.inverterScale) ? time + scaleTime(sample) : time
         }
         return tail(unit, seen).map { $0 + time + PhysicalTime.telling.time }
     }

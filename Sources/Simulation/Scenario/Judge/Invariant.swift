@@ -146,7 +146,7 @@ extension RunHistory {
         if faults.contains(.inverterScale), faults.contains(.inverterStuck) { return true }
         func isScaled(_ sample: RunSample) -> Bool { sample.units[unit].faults.contains(.inverterScale) }
         let now = isScaled(samples[index])
-        let start = samples[index].time - PhysicalTime.scale.time
+        let start = samples[index].time - scaleTime(samples[index])
         return samples[..<index].reversed().prefix { $0.time >= start }.contains { isScaled($0) != now }
     }
 

@@ -36,6 +36,9 @@ public struct PhysicalTime: Sendable, Equatable {
         text: "the program starts", time: .milliseconds(500),
         source: "a line is opened, the map walked and zero written: ten exchanges of 20 ms, and its ramp")
     /// A device that multiplies by ten what stands in it.
+    static let neighbour = PhysicalTime(
+        text: "another device of the line that does not answer", time: .milliseconds(250),
+        source: "one time-out, as shipped")
     static let scale = PhysicalTime(
         text: "a device whose scale has changed", time: .milliseconds(300),
         source: "one poll of 100 ms in which its scale is read, one write, and its ramp")
