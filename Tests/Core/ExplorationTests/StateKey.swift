@@ -17,8 +17,8 @@ import Quantities
 /// which never change here; of the contactors' load the finding, which each cycle
 /// writes anew, and the contradiction of current and power, which no weather shows; the lowest voltage, which is
 /// always the same, and the nameplate, which nobody says; the rest of an inverter, whose reversion nobody has
-/// proven here; a second sender, which no weather shows; how far a unit has entered, since the ramp passes the
-/// whole range in one cycle; the point of connection, which has neither limits nor a meter here, and the share of
+/// proven here; a second sender and another master, which no weather shows; how far a unit has entered, since
+/// the ramp passes the whole range in one cycle; the point of connection, which has neither limits nor a meter here, and the share of
 /// the rating that was used, which only a stuck board of cells is judged by.
 struct StateKey: Hashable {
     private var first: UnitKey
@@ -231,7 +231,7 @@ extension StateKey {
                     "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
                     "finding",
                     "startedAt", "leavesContactors", "restsSince", "hasEnded", "isHeard", "wasHeard",
-                    "heardAgain",
+                    "heardAgain", "isOverridden",
                     "inverter",
                 ]
             ),
