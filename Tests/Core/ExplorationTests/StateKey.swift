@@ -9,17 +9,17 @@ import Quantities
 ///
 /// Not part of it, because it has no future here: the frequency response and the ramp (the frequency is
 /// always nominal, and the ramp passes the whole range in one cycle); the count of cycles; what each cycle
-/// writes anew before it reads it (the shares, the units that stop the site); of what a bank has seen in the
-/// last cycle, all but the latched trips that it holds back from a reset (no row of the specification holds);
-/// the watches for following, warmth and frozen values: no row of the specification reads the signals of the
-/// first two, and the last is off; sums and counts of what flickers, and a cause's patience, which no row of
-/// the specification has; the battery's widening limits,
-/// which never change here; of the contactors' load the finding, which each cycle
-/// writes anew, and the contradiction of current and power, which no weather shows; the lowest voltage, which is
-/// always the same, and the nameplate, which nobody says; the rest of an inverter, whose reversion nobody has
-/// proven here; a second sender and another master, which no weather shows; how far a unit has entered, since
-/// the ramp passes the whole range in one cycle; the point of connection, which has neither limits nor a meter here, and the share of
-/// the rating that was used, which only a stuck board of cells is judged by.
+/// writes anew before it reads it (the shares, the units that stop the site); of what a bank has seen in
+/// the last cycle, all but the latched trips that it holds back from a reset (no row of the specification
+/// holds); the watches for following, warmth and frozen values: no row of the specification reads the
+/// signals of the first two, and the last is off; sums and counts of what flickers, and a cause's patience,
+/// which no row of the specification has; the battery's widening limits, which never change here; of the
+/// contactors' load the finding, which each cycle writes anew, and the contradiction of current and power,
+/// which no weather shows; the lowest voltage, which is always the same, and the nameplate, which nobody
+/// says; the rest of an inverter, whose reversion nobody has proven here; a second sender and another
+/// master, which no weather shows; how far a unit has entered, since the ramp passes the whole range in one
+/// cycle; the point of connection, which has neither limits nor a meter here, and the share of the rating
+/// that was used, which only a stuck board of cells is judged by.
 struct StateKey: Hashable {
     private var first: UnitKey
     private var second: UnitKey
