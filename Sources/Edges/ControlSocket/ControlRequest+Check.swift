@@ -58,10 +58,24 @@ extension ControlRequest {
         guard reason.count <= Self.longestReason else {
             return "the reason is longer than \(Self.longestReason) characters"
         }
-        let isPlain = reason.unicodeScalars.allSatisfy {
-            $0.value >= 0x20 && !(0x7f...0x9f).contains($0.value)
+        guard reason.unicodeScalars.allSatisfy(Self.isPrintable) else {
+            return "the reason holds control characters"
         }
-        return isPlain ? nil : "the reason holds control characters"
+        // A letter of a script has a few marks; one with thousands is no text.
+        guard reason.unicodeScalars.count <= 3 * Self.longestReason else {
+            return "the reason's letters have too many marks"
+        }
+        return nil
+    }
+
+    /// Stays in its line, and shows where it stands: nothing that turns the direction of what follows.
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        // Joiners are letters' own in Indian and Arabic scripts.
+        case .format: scalar.value == 0x200c || scalar.value == 0x200d
+        case _: true
+        }
     }
 
     private static func fault(

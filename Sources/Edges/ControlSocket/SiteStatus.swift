@@ -31,6 +31,8 @@ public struct SiteStatus: Codable, Sendable, Equatable {
     public var base_point_by: String
     /// Whether an operator has taken the site out of service.
     public var stopped: Bool
+    /// Who has stopped it, since when and why, for people; absent while it is not stopped.
+    public var stopped_by: String?
     public var units: [UnitStatus]
     public var links: [LinkStatus]
     /// What the site sees of the grid, and what moves the base point; absent in records of older versions.

@@ -18,7 +18,7 @@ public enum WhyText {
             let missing = unit.missing?.map(\.text).joined(separator: "; ")
             parts.append("offline: \(missing ?? "battery, inverter and wired inputs are not all heard")")
         case "standby":
-            if site.stopped { parts.append("standby: an operator stopped the site") }
+            if site.stopped { parts.append("standby: \(stop(site))") }
             if let hold = hold(unit) { parts.append(hold) }
             if parts.count == 1 && unit.locks == nil { parts.append("standby: it waits to enter service") }
         case "precharge": parts.append("precharge: \(precharge(unit.contactors))")
@@ -58,6 +58,10 @@ public enum WhyText {
         }
     }
 
+    private static func stop(_ site: SiteStatus) -> String {
+        "the site is stopped, \(site.stopped_by ?? "by an operator")"
+    }
+
     /// `site north: −100.0 kW; schedule asked −60.0; droop −50.0; units allow no more than −100.0`.
     public static func site(_ site: SiteStatus) -> String {
         var parts = ["site \(site.site): \(signed(site.setpoint_kw)) kW"]
@@ -74,7 +78,7 @@ public enum WhyText {
         }
         let wanted = site.base_point_kw + energy + shift + site.response_kw
         if isSome(site.target_kw - wanted) { parts.append("the ramp is at \(signed(site.target_kw))") }
-        if site.stopped { parts.append("an operator stopped the site") }
+        if site.stopped { parts.append(stop(site)) }
         if isSome(site.setpoint_kw - site.target_kw) {
             let running = site.units.filter { $0.mode == "running" }
             let who =

@@ -4,7 +4,12 @@ import ControlSocket
 enum StatusText {
     static func page(_ status: SiteStatus) -> String {
         var lines = [
-            "site \(status.site) (\(status.mode))  \(status.at)  cycle \(status.cycle), overruns \(status.overruns)",
+            "site \(status.site) (\(status.mode))  \(status.at)  cycle \(status.cycle), overruns \(status.overruns)"
+        ]
+        if status.stopped {
+            lines.append("STOPPED \(status.stopped_by ?? ""); 'ballastctl resume' lets it run again")
+        }
+        lines += [
             "\(status.realtime)",
             "frequency \(text(status.frequency_hz, "Hz"))   base point \(number(status.base_point_kw)) kW"
                 + "   droop \(number(status.response_kw)) kW   setpoint \(number(status.setpoint_kw)) kW"

@@ -10,11 +10,7 @@ struct Why: ParsableCommand {
     func run() throws {
         guard let status = try socket.ask(ControlRequest(.status)).status else { throw Refusal("no status") }
         if let unit {
-            guard let found = status.units.first(where: { $0.id == unit }) else {
-                let names = status.units.map(\.id).joined(separator: ", ")
-                throw Refusal("no such unit; the units are \(names)")
-            }
-            print(WhyText.unit(found, in: status))
+            print(WhyText.unit(try status.unit(named: unit), in: status))
         } else {
             print(WhyText.site(status))
             for unit in status.units { print(WhyText.unit(unit, in: status)) }
@@ -31,11 +27,25 @@ struct Trips: ParsableCommand {
 
     func run() throws {
         guard let all = try socket.ask(ControlRequest(.trips)).trips else { throw Refusal("no trips") }
+        if let unit {
+            guard let status = try socket.ask(ControlRequest(.status)).status else {
+                throw Refusal("no status")
+            }
+            _ = try status.unit(named: unit)
+        }
         let trips = all.filter { unit == nil || $0.unit == unit }
         if json, let bytes = JSONLine.encode(trips) {
             print(String(decoding: bytes, as: UTF8.self), terminator: "")
         } else {
             print(TripText.page(trips))
         }
+    }
+}
+
+extension SiteStatus {
+    /// A name that is no unit's has no trips and no reasons, which must not sound like a unit that is well.
+    fileprivate func unit(named name: String) throws -> UnitStatus {
+        if let found = units.first(where: { $0.id == name }) { return found }
+        throw Refusal("no such unit; the units are \(units.map(\.id).joined(separator: ", "))")
     }
 }

@@ -82,7 +82,9 @@ extension BallastDaemonTests {
             #expect(try stop(site).contains("received; the cycle stands still"))
             try holder.ask("free")
             try site.waitForMode("standby")
-            #expect(try site.status().stopped)
+            let status = try site.status()
+            let words = try #require(status.stopped_by)
+            #expect(status.stopped && words.hasPrefix("by ") && words.hasSuffix(": now"), "\(words)")
         }
     }
 }

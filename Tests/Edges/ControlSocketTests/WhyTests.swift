@@ -104,11 +104,11 @@ import Testing
         (charge(0, by: "contactors_open"), site(), "0.0 kW; schedule asked −60.0; its contactors are not closed"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0.04 }, site(), "0.0 kW; standby: it waits to enter service"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0 }, site(stopped: true),
-            "0.0 kW; standby: an operator stopped the site"),
+            "0.0 kW; standby: the site is stopped, by an operator"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.holds = ["after_reset", "after_restart"] }, site(),
             "0.0 kW; held after a trip was reset; 'ballastctl resume BESS_02' starts it"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.holds = ["after_restart"] }, site(stopped: true),
-            "0.0 kW; standby: an operator stopped the site; held after an unplanned restart; "
+            "0.0 kW; standby: the site is stopped, by an operator; held after an unplanned restart; "
                 + "'ballastctl resume BESS_02' starts it"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.holds = ["after_override"] }, site(),
             "0.0 kW; held after its time out of service has ended; 'ballastctl resume BESS_02' starts it"),

@@ -18,6 +18,8 @@ final class ControlService: Sendable {
         var resumed: Event?
         /// Why people have asked for locks.
         var reasons: [LockKey: String] = [:]
+        /// Who has stopped the site, since when and why.
+        var stopWords: String?
     }
 
     struct LockKey: Hashable {
@@ -197,7 +199,7 @@ final class ControlService: Sendable {
         if let fault = request.fault { return refused(request, asker, fault) }
         switch request.command {
         case .status:
-            guard let status = state.withLock({ $0.status }) else {
+            guard let status = statusNow else {
                 return ControlAnswer(error: "the first cycle has not run yet")
             }
             return ControlAnswer(status: status)
@@ -217,7 +219,7 @@ final class ControlService: Sendable {
     private func change(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
         switch request.command {
         case .reset: return reset(request, asker)
-        case .stop: return stopSite()
+        case .stop: return stopSite(request, asker)
         case .resume: return resume(request, asker)
         case .setpoint: return setpoint(request)
         case .revoke: return revoke(request)
@@ -226,6 +228,16 @@ final class ControlService: Sendable {
             return modbusWrite(request, asker)
         case .reversion: return reversion(request)
         case .status, .timing, .trips, .metrics, .lease: return ControlAnswer(error: "nothing to change")
+        }
+    }
+
+    /// With what the cycle does not know of a stop.
+    private var statusNow: SiteStatus? {
+        state.withLock { state in
+            guard var status = state.status, status.stopped else { return state.status }
+            status.stopped_by =
+                state.stopWords ?? "before this start of the program; the journal names who and why"
+            return status
         }
     }
 
@@ -256,8 +268,14 @@ final class ControlService: Sendable {
     }
 
     /// A stop that was received is carried out, whatever else waits or stands still.
-    private func stopSite() -> ControlAnswer {
+    private func stopSite(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
         link.stopAsked.store(true, ordering: .releasing)
+        let since = WallClock.text(milliseconds: WallClock.nowMilliseconds())
+        state.withLock { state in
+            // Who stopped it first has stopped it.
+            guard state.status?.stopped != true || state.stopWords == nil else { return }
+            state.stopWords = "by \(asker.name) since \(since): \(request.reason ?? "")"
+        }
         let isTaken = waitFor(until: .now() + .milliseconds(300)) { _ in
             self.link.stopAsked.load(ordering: .acquiring) ? nil : true
         }

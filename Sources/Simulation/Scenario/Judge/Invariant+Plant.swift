@@ -52,8 +52,8 @@ extension RunHistory {
 
     /// Until a changed scale is read, beside whoever does not answer on the same line.
     func scaleTime(_ sample: RunSample) -> Duration {
-        let isHeldUp = sample.units.contains { Self.isOutOfReach($0) }
-        return PhysicalTime.scale.time + (isHeldUp ? PhysicalTime.neighbour.time : .zero)
+        let scale = PhysicalTime.scale.time
+        return sample.units.contains(where: Self.isOutOfReach) ? scale + PhysicalTime.neighbour.time : scale
     }
 
     /// How long power may stand that nobody wants; `nil` = nothing on this site can end it.
@@ -218,9 +218,8 @@ extension RunHistory {
     /// setpoint's own accuracy is left.
     private func isWrong(_ seen: UnitSample, _ truth: UnitTruth, _ unit: Int) -> Bool {
         let nothing = units[unit].nothing
-        let isWanted =
-            truth.obedient.magnitude > nothing
-            && (seen.delivered.magnitude <= nothing || (seen.delivered > .zero) == (truth.obedient > .zero))
+        let isSame = seen.delivered.magnitude <= nothing || seen.delivered.value * truth.obedient.value > 0
+        let isWanted = truth.obedient.magnitude > nothing && isSame
         let room = isWanted ? units[unit].nameplate * PhysicalTime.accuracyShare : nothing
         return (seen.delivered - truth.obedient).magnitude > room
     }
