@@ -53,13 +53,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         let loadMax = settings.limits.loadMax
         let wasJudging = check.isJudging
         check.look(meter: meter, own: own, asked: wanted, loadMax: loadMax, at: now)
-        if check.isResting || (wasJudging && !check.isJudging && meter != nil) {
-            unjudged.rest(group, meter: meter)
-        } else if !check.isJudging,
-            unjudged.isHidden(group, meter: meter, step: check.step, settling: check.settling, at: now)
-        {
-            check.doubt()
-        }
+        judgeGap(group, meter, wasJudged: wasJudging && !check.isJudging && meter != nil, at: now)
         decision.grid.meter = check.verdict
         if check.verdict != before {
             decision.events.append(
@@ -74,6 +68,21 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             add(index, images, &units, isMetered, now, &rest)
         }
         return settings.limits.window(beside: rest)
+    }
+
+    /// Steps that the check has not judged itself.
+    private mutating func judgeGap(
+        _ group: UnjudgedSteps.Group, _ meter: Watts?, wasJudged: Bool, at now: MonotonicTime
+    ) {
+        if !wasJudged, !check.isJudging {
+            let settling = check.isResting ? Duration.zero : check.settling
+            switch unjudged.look(group, meter: meter, step: check.step, settling: settling, at: now) {
+            case .hidden: check.doubt()
+            case .shown: check.heal()
+            case .none: break
+            }
+        }
+        if wasJudged || check.isResting { unjudged.rest(group, meter: meter) }
     }
 
     private func power(

@@ -33,22 +33,33 @@ public struct UnjudgedSteps: Sendable, BitwiseCopyable {
         (group, self.meter, farSince) = (now, meter, nil)
     }
 
-    /// A step was not shown within `settling`; ``rest(_:meter:)`` begins anew.
-    public mutating func isHidden(
+    public enum Finding: Sendable, BitwiseCopyable, Equatable {
+        /// No step, or its time is not over.
+        case none
+        case hidden
+        /// By units that were heard throughout.
+        case shown
+    }
+
+    /// Whether a step was shown within `settling`; ``rest(_:meter:)`` begins anew.
+    public mutating func look(
         _ now: Group, meter: Watts?, step: Watts, settling: Duration, at time: MonotonicTime
-    ) -> Bool {
-        guard let before = self.meter else { return false }
+    ) -> Finding {
+        guard let before = self.meter else { return .none }
+        let isSame = now.mask == group.mask
         join(now)
         let change = change(to: now)
         guard change.magnitude >= step else {
             farSince = nil
-            return false
+            return .none
         }
         let since = farSince ?? time
         farSince = since
-        guard let meter, time - since >= settling else { return false }
+        guard let meter, time - since >= settling else { return .none }
         rest(now, meter: meter)
-        return (meter - before) / change < 0.4
+        let ratio = (meter - before) / change
+        if ratio < 0.4 { return .hidden }
+        return isSame && ratio < 2.5 ? .shown : .none
     }
 
     /// A unit that joins counts from what it gives at first.

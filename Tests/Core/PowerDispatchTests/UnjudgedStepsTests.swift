@@ -26,10 +26,10 @@ import Testing
         var hidden: [Int] = []
         for step in 0..<200 {
             let now = MonotonicTime(nanoseconds: Int64(step) * 20_000_000)
-            let isHidden = steps.isHidden(
+            let finding = steps.look(
                 group(row.after), meter: .kilowatts(row.meter.1), step: .kilowatts(10), settling: .seconds(2),
                 at: now)
-            if isHidden { hidden.append(step) }
+            if finding == .hidden { hidden.append(step) }
         }
         #expect(hidden == (row.isHidden ? [100] : []), row.why)
     }
@@ -38,9 +38,9 @@ import Testing
         var steps = UnjudgedSteps()
         steps.rest(group([10]), meter: .kilowatts(10))
         func isHidden(_ meter: Double?, at seconds: Int64) -> Bool {
-            steps.isHidden(
+            steps.look(
                 group([80]), meter: meter.map { .kilowatts($0) }, step: .kilowatts(10), settling: .seconds(2),
-                at: MonotonicTime(nanoseconds: seconds * 1_000_000_000))
+                at: MonotonicTime(nanoseconds: seconds * 1_000_000_000)) == .hidden
         }
         #expect(!isHidden(nil, at: 0) && !isHidden(nil, at: 9) && isHidden(10, at: 10))
     }
