@@ -96,8 +96,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         if verdict == .proven { verdict = .unproven }
     }
 
-    /// A step went by without a verdict of its own, and the meter showed it: what the one before seemed to say
-    /// was the load's doing.
+    /// A step went by without a verdict of its own, and the meter showed it: what the one before seemed to
+    /// say was the load's doing.
     public mutating func heal() {
         if verdict.isWrong { (verdict, odd) = (.proven, 0) }
     }
