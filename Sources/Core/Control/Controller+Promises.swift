@@ -10,32 +10,36 @@ extension Controller {
     @discardableResult
     mutating func keepPromises(_ decision: inout Decision, _ elapsed: Duration) -> Bool {
         var isKept = true
-        for index in 0..<unitCount where !keeps(decision.units[index], units[index].settings.rating) {
+        for index in 0..<unitCount {
+            let rating = units[index].settings.rating
+            if Self.keeps(decision.units[index], rating) { continue }
             isKept = false
             stop(index, &decision, elapsed)
         }
-        decision.setpoint = sum(&decision)
-        guard !keepsSite(decision.setpoint) else { return isKept }
+        decision.setpoint = Self.sum(&decision, unitCount)
+        guard !Self.keeps(decision.setpoint, siteWindow, rated) else { return isKept }
         for index in 0..<unitCount { stop(index, &decision, elapsed) }
-        decision.setpoint = sum(&decision)
+        decision.setpoint = Self.sum(&decision, unitCount)
         return false
     }
 
     /// A setpoint is inside its window and its rating; a tripped unit has none, and what is out of
     /// service asks for none.
-    private func keeps(_ unit: UnitDecision, _ rating: Watts) -> Bool {
+    private static func keeps(_ unit: UnitDecision, _ rating: Watts) -> Bool {
         let (power, window) = (unit.setpoint, unit.window)
-        guard power.magnitude <= rating + Self.rounding(rating) else { return false }
-        guard power >= window.charge - Self.rounding(rating),
-            power <= window.discharge + Self.rounding(rating)
+        guard power.magnitude <= rating + rounding(rating) else { return false }
+        guard power >= window.charge - rounding(rating),
+            power <= window.discharge + rounding(rating)
         else { return false }
         return power == .zero || (unit.latched.isEmpty && unit.mode == .running)
     }
 
     /// All units together are inside what the site may have at its meter; nothing at all is always allowed.
-    private func keepsSite(_ power: Watts) -> Bool {
-        let room = Self.rounding(rated)
-        let (lowest, highest) = siteWindow
+    private static func keeps(
+        _ power: Watts, _ window: (lowest: Watts?, highest: Watts?), _ rated: Watts
+    ) -> Bool {
+        let room = rounding(rated)
+        let (lowest, highest) = window
         if let highest, power > max(.zero, highest) + room { return false }
         if let lowest, power < min(.zero, lowest) - room { return false }
         return true
@@ -52,9 +56,9 @@ extension Controller {
         decision.units[index].setpoint = .zero
     }
 
-    private func sum(_ decision: inout Decision) -> Watts {
+    private static func sum(_ decision: inout Decision, _ count: Int) -> Watts {
         var sum = Watts.zero
-        for index in 0..<unitCount { sum += decision.units[index].setpoint }
+        for index in 0..<count { sum += decision.units[index].setpoint }
         return sum
     }
 }
