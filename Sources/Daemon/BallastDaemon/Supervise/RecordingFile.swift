@@ -8,6 +8,11 @@ struct BlackBoxPlaces: Sendable {
     /// All files together.
     var bytesMax: Int
 
+    /// One file; so that there are some to make room.
+    var fileBytesMax: Int { bytesMax / 8 }
+}
+
+extension BlackBoxPlaces {
     /// In the runtime folder, which a restart of the machine empties; without one, or where a setting says
     /// so, in the state folder.
     init(_ paths: PathConfig) {
@@ -18,9 +23,6 @@ struct BlackBoxPlaces: Sendable {
         directory = folder + "/cycles"
         bytesMax = paths.recordingMegabytes * 1_000_000
     }
-
-    /// One file; so that there are some to make room.
-    var fileBytesMax: Int { bytesMax / 8 }
 }
 
 /// Which program this is: only the very same one can take up a controller's state as it lay in memory.
@@ -37,6 +39,8 @@ enum ProgramIdentity {
 /// once, and the machine where the folder does.
 struct RecordingFile: ~Copyable {
     static let ending = ".cycles"
+    /// However short they are.
+    private static let mostFiles = 1_000
 
     private let places: BlackBoxPlaces
     private var file: FileDescriptor?
@@ -56,9 +60,7 @@ struct RecordingFile: ~Copyable {
     mutating func renew() throws(SystemError) {
         file = nil
         try DurableFile.createDirectories(places.directory)
-        let names = Self.names(places.directory)
-        // Seven whole ones beside the new one.
-        for name in names.dropLast(6) { unlink(places.directory + "/" + name) }
+        makeRoom()
         number += 1
         let text = String(number)
         let path = places.directory + "/" + String(repeating: "0", count: max(0, 12 - text.utf8.count)) + text
@@ -66,6 +68,24 @@ struct RecordingFile: ~Copyable {
         guard opened >= 0 else { throw SystemError.last("open") }
         file = FileDescriptor(owning: opened)
         written = 0
+    }
+
+    /// For one whole file more. By bytes: a restart begins a file too, and a loop of them must not drop what
+    /// came before the first.
+    private func makeRoom() {
+        var files = Self.names(places.directory).map { name in
+            let path = places.directory + "/" + name
+            var status = stat()
+            return (path: path, bytes: stat(path, &status) == 0 ? Int(status.st_size) : 0)
+        }
+        var sum = files.reduce(0) { $0 + $1.bytes }
+        while let oldest = files.first,
+            sum > places.bytesMax - places.fileBytesMax || files.count >= Self.mostFiles
+        {
+            unlink(oldest.path)
+            sum -= oldest.bytes
+            files.removeFirst()
+        }
     }
 
     mutating func append(_ bytes: [UInt8]) throws(SystemError) {
