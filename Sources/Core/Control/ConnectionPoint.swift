@@ -32,7 +32,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     /// What the units together may have at the meter now.
     mutating func window(
         _ grid: GridImage, _ images: Span<UnitImage>, _ units: inout InlineArray<64, UnitController>,
-        _ count: Int, _ settings: SiteSettings, cycle: UInt64, at now: MonotonicTime,
+        _ count: Int, _ limits: SiteLimits, meterBudget: Duration, cycle: UInt64, at now: MonotonicTime,
         _ decision: inout Decision
     ) -> (lowest: Watts?, highest: Watts?) {
         startedAt = startedAt ?? now
@@ -48,9 +48,9 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         }
         if group.mask != steered { check.regroup(own: own) }
         steered = group.mask
-        let meter = grid.activePower.fresh(at: now, within: settings.meterBudget)
+        let meter = grid.activePower.fresh(at: now, within: meterBudget)
         let before = check.verdict
-        let loadMax = settings.limits.loadMax
+        let loadMax = limits.loadMax
         let wasJudging = check.isJudging
         check.look(meter: meter, own: own, asked: wanted, loadMax: loadMax, at: now)
         judgeGap(group, meter, wasJudged: wasJudging && !check.isJudging && meter != nil, at: now)
@@ -67,7 +67,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         for index in 0..<count where group.mask & (1 << UInt64(index)) == 0 {
             add(index, images, &units, isMetered, now, &rest)
         }
-        return settings.limits.window(beside: rest)
+        return limits.window(beside: rest)
     }
 
     /// Steps that the check has not judged itself.

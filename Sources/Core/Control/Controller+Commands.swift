@@ -122,12 +122,12 @@ extension Controller {
         }
     }
 
-    private func hold(of index: Int) -> UnitHold { units[index].hold }
+    private mutating func hold(of index: Int) -> UnitHold { units[index].hold }
     /// Somebody without a name is never the same person.
-    private func wasReset(_ index: Int, by person: Person) -> Bool {
+    private mutating func wasReset(_ index: Int, by person: Person) -> Bool {
         person != .unknown && units[index].resetBy == person
     }
-    private func isLatched(_ index: Int) -> Bool { !units[index].bank.latched.isEmpty }
+    private mutating func isLatched(_ index: Int) -> Bool { !units[index].bank.latched.isEmpty }
 
     private mutating func lock(
         _ index: Int, _ kind: UnitLock.Kind, _ time: Duration?, _ person: Person, at now: MonotonicTime,
@@ -148,9 +148,9 @@ extension Controller {
         tell(isReleased ? .holdEnded : .resumeRefused, unit: index, at: now, in: &decision)
     }
 
-    private func isUnit(_ index: Int) -> Bool { index >= 0 && index < unitCount }
+    private mutating func isUnit(_ index: Int) -> Bool { index >= 0 && index < unitCount }
 
-    private func tell(
+    private mutating func tell(
         _ kind: Event.Kind, _ value: Double? = nil, unit: Int? = nil, by person: Person? = nil,
         at now: MonotonicTime, in decision: inout Decision
     ) {

@@ -6,6 +6,10 @@ import Quantities
 
 /// The control step: plant image in, decision out. Pure: the same images at the same instants give the same
 /// decisions.
+///
+/// Of a value this large, 400 kB, the compiler makes a copy for each function that only reads it. So
+/// every function of its cycle is `mutating`, also where it changes nothing; `hil/allocation-check` counts
+/// what the cycle's functions copy.
 public struct Controller: Sendable, BitwiseCopyable {
     var settings: SiteSettings
     let unitCount: Int
@@ -113,7 +117,8 @@ public struct Controller: Sendable, BitwiseCopyable {
             isMeterFrozen: connection.isMeterFrozen)
         watch.look(grid, images, look, &decision)
         siteWindow = connection.window(
-            grid, images, &units, unitCount, settings, cycle: cycle, at: now, &decision)
+            grid, images, &units, unitCount, settings.limits, meterBudget: settings.meterBudget,
+            cycle: cycle, at: now, &decision)
         for index in 0..<unitCount {
             decision.units[index].window.limit(by: decision.grid, rating: units[index].settings.rating)
         }
@@ -313,14 +318,14 @@ public struct Controller: Sendable, BitwiseCopyable {
         if overrides[unit].revoke(at: now) { tell(.overrideEnded, unit, now, &decision) }
     }
 
-    private func tell(
+    private mutating func tell(
         _ kind: Event.Kind, _ unit: Int, _ now: MonotonicTime, _ decision: inout Decision
     ) {
         decision.events.append(Event(unit: unit, kind: kind, cycle: cycle, at: now))
     }
 
     /// The last and smallest step: nothing after it may widen anything.
-    private func clamp(_ decision: inout Decision) {
+    private mutating func clamp(_ decision: inout Decision) {
         var sum = Watts.zero
         for index in 0..<unitCount {
             let power = decision.units[index].window.clamp(decision.units[index].asked)
@@ -345,7 +350,7 @@ public struct Controller: Sendable, BitwiseCopyable {
         if let lowest, decision.setpoint < lowest { scale(by: lowest / decision.setpoint, &decision) }
     }
 
-    private func scale(by factor: Double, _ decision: inout Decision) {
+    private mutating func scale(by factor: Double, _ decision: inout Decision) {
         decision.isSiteLimited = true
         var sum = Watts.zero
         for index in 0..<unitCount {
@@ -366,7 +371,7 @@ public struct Controller: Sendable, BitwiseCopyable {
     }
 
     /// The decision of one unit in the form that goes to its bus: it expires by itself.
-    public func actuation(of unit: Int, in decision: inout Decision) -> Actuation {
+    public mutating func actuation(of unit: Int, in decision: inout Decision) -> Actuation {
         let own = decision.units[unit]
         let expires = decision.at + settings.outputGrace
         var actuation = Actuation(

@@ -27,7 +27,7 @@ extension UnitController {
 
     /// The power that is judged, with its age: the inverter's, and the battery's where the inverter shows
     /// none or should have ended it by itself, and the battery does.
-    private func shown(_ signals: UnitSignals, _ input: Input) -> (Watts, Duration)? {
+    private mutating func shown(_ signals: UnitSignals, _ input: Input) -> (Watts, Duration)? {
         let drawn = sight.drawn(signals.image, at: input.now).flatMap {
             $0.magnitude > settings.zeroDrawn ? $0 : nil
         }
@@ -42,13 +42,13 @@ extension UnitController {
     }
 
     /// Less than 2 % of the rating, measured, and the battery does not say otherwise.
-    func isAtZero(_ signals: UnitSignals) -> Bool {
+    mutating func isAtZero(_ signals: UnitSignals) -> Bool {
         let drawn = sight.drawn(signals.image, at: signals.now)
         if let drawn, drawn.magnitude > settings.zeroDrawn { return false }
         return delivered(signals).map { $0.magnitude <= settings.zeroPower } == true
     }
 
-    func delivered(_ signals: UnitSignals) -> Watts? {
+    mutating func delivered(_ signals: UnitSignals) -> Watts? {
         signals.image.inverter.activePower.fresh(at: signals.now, within: settings.budget.inverter)
     }
 }

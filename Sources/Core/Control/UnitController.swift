@@ -221,7 +221,7 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     /// How long the latched trips let the contactors wait for the current to end. Another unit's stop of the
     /// whole site counts as the row that stopped it.
-    private func patience(_ rows: Span<InterlockRow>) -> Duration? {
+    private mutating func patience(_ rows: Span<InterlockRow>) -> Duration? {
         var least: Duration?
         for index in 0..<rows.count {
             let row = rows[index]
@@ -235,11 +235,11 @@ struct UnitController: Sendable, BitwiseCopyable {
         return least
     }
 
-    private func add(_ kind: Event.Kind, _ input: Input, _ events: inout EventList) {
+    private mutating func add(_ kind: Event.Kind, _ input: Input, _ events: inout EventList) {
         events.append(Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now))
     }
 
-    private func event(of signals: UnitSignals, _ input: Input) -> UnitMode.Event {
+    private mutating func event(of signals: UnitSignals, _ input: Input) -> UnitMode.Event {
         if !bank.latched.isEmpty { return .trip }
         let isSeen =
             signals.batterySilence == 0 && signals.inverterSilence == 0 && signals.inputsSilence == 0
@@ -296,7 +296,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// Nothing is left to wait for: it is not stopping, or is at zero, or has had its time.
-    private func hasStopped(_ signals: UnitSignals, _ input: Input) -> Bool {
+    private mutating func hasStopped(_ signals: UnitSignals, _ input: Input) -> Bool {
         guard case .stopping(let since) = mode.state, input.now - since < input.stopBound else { return true }
         return isAtZero(signals)
     }
@@ -313,7 +313,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// With what was asked of the inverter and what it gives.
-    func told(_ kind: Event.Kind, _ signals: UnitSignals, _ input: Input) -> Event {
+    mutating func told(_ kind: Event.Kind, _ signals: UnitSignals, _ input: Input) -> Event {
         var event = Event(unit: input.index, kind: kind, cycle: input.cycle, at: input.now)
         event.asked = sight.actuation.last
         event.delivered = delivered(signals)
@@ -351,7 +351,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// A stop that ended by its bound and not by zero power is told.
-    private func reportStop(
+    private mutating func reportStop(
         from before: UnitMode.State, _ signals: UnitSignals, _ input: Input, _ events: inout EventList
     ) {
         let hasStopped =
@@ -416,7 +416,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     }
 
     /// The silence that judges counts one budget more than what is refused has lasted.
-    private func tellMissing(_ signal: Signal, in event: inout Event) {
+    private mutating func tellMissing(_ signal: Signal, in event: inout Event) {
         let (missing, budget): (MissingReading?, Duration)
         switch signal {
         case .batterySilence: (missing, budget) = (sight.missingBattery, settings.budget.battery)
@@ -429,7 +429,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         if missing.fault != .stale, let limit = event.limit { event.limit = limit - budget.seconds }
     }
 
-    private func reportMode(from before: UnitMode.State, _ input: Input, _ events: inout EventList) {
+    private mutating func reportMode(from before: UnitMode.State, _ input: Input, _ events: inout EventList) {
         guard before.kind != mode.state.kind else { return }
         add(.modeChanged(from: before, to: mode.state), input, &events)
     }

@@ -192,7 +192,7 @@ struct CycleThread: ~Copyable, Sendable {
     }
 
     /// Last of all, and what it takes is counted as publication.
-    private func record(
+    private mutating func record(
         _ grid: GridImage, _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision
     ) {
         guard let tap else { return }
@@ -204,7 +204,7 @@ struct CycleThread: ~Copyable, Sendable {
     }
 
     /// How old the samples were when the cycle took them; a reading without a value has no age.
-    private func recordAges(
+    private mutating func recordAges(
         _ grid: inout GridImage, _ images: UnsafeMutablePointer<UnitImage>, at now: MonotonicTime
     ) {
         link.timing.meterAge.record(age: grid.frequency.age(at: now))
@@ -217,7 +217,7 @@ struct CycleThread: ~Copyable, Sendable {
         }
     }
 
-    private func actuate(_ decision: inout Decision) {
+    private mutating func actuate(_ decision: inout Decision) {
         for unit in 0..<ports.count {
             ports[unit].pointee.publish(controller.actuation(of: unit, in: &decision))
         }
@@ -233,9 +233,9 @@ struct CycleThread: ~Copyable, Sendable {
         _ grid: GridImage, _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision
     ) {
         // First: what is latched is on its way to the disk before anybody can tell of it.
-        stateLatches.pending.pointee.fill(from: decision)
+        stateLatches.pending.pointee.fill(from: &decision)
         stateLatches.commit()
-        runtimeLatches.pending.pointee.fill(from: decision)
+        runtimeLatches.pending.pointee.fill(from: &decision)
         runtimeLatches.commit()
         link.lostEvents.add(UInt64(decision.events.lost), ordering: .relaxed)
         decision.events.forEach { link.events.push($0) }
@@ -247,7 +247,7 @@ struct CycleThread: ~Copyable, Sendable {
 
     /// Periods that have passed meanwhile are counted and left out, never caught up in a burst; the phase is
     /// kept.
-    private func skipMissed(_ planned: MonotonicTime, at ended: MonotonicTime) -> MonotonicTime {
+    private mutating func skipMissed(_ planned: MonotonicTime, at ended: MonotonicTime) -> MonotonicTime {
         let missed = (ended - planned).nanoseconds / period.nanoseconds
         guard missed > 0 else { return planned }
         link.overruns.add(UInt64(missed), ordering: .relaxed)

@@ -184,7 +184,7 @@ public final class CoreRun {
         grid: GridImage, units images: Span<UnitImage>, at now: MonotonicTime
     ) -> [CoreEvent] {
         controller.step(grid: grid, units: images, at: now, into: &decision)
-        actuations = Self.actuations(controller, &decision, count: config.units.count)
+        actuations = Self.actuations(&controller, &decision, count: config.units.count)
         var events: [Event] = []
         decision.events.forEach { events.append($0) }
         let told = Self.told(events, log)
@@ -242,7 +242,7 @@ public final class CoreRun {
 
     /// Both are large, and copied where a class gives them away: once a cycle, not once a question.
     private static func actuations(
-        _ controller: borrowing Controller, _ decision: inout Decision, count: Int
+        _ controller: inout Controller, _ decision: inout Decision, count: Int
     ) -> [Actuation] {
         var actuations: [Actuation] = []
         for unit in 0..<count { actuations.append(controller.actuation(of: unit, in: &decision)) }

@@ -19,12 +19,13 @@ struct LatchImage: Sendable, BitwiseCopyable {
 
     init() {}
 
-    init(_ decision: borrowing Decision) {
+    init(_ decision: Decision) {
         self.init()
-        fill(from: decision)
+        var decision = decision
+        fill(from: &decision)
     }
 
-    mutating func fill(from decision: borrowing Decision) {
+    mutating func fill(from decision: inout Decision) {
         cycle = decision.cycle
         unitCount = decision.unitCount
         for index in 0..<unitCount {
