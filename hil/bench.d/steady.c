@@ -1,5 +1,6 @@
 /* Preloaded into ballastd by hil/allocation-check: counts every call that asks for memory, gives it back or may wait for
- * a lock, on each thread that must do neither once it runs steadily. The command arms it by writing into the shared file
+ * a lock, on each thread that must do neither once it runs steadily, and every block of more than 128 KiB that is
+ * copied: a cycle hands its decision on, 64 KiB, but never copies the controller itself, 400. The command arms it by writing into the shared file
  * named by BALLAST_STEADY_FILE; the first calls leave their stack in BALLAST_STEADY_FILE.stacks. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,7 +25,7 @@ static const char *const names[classes] = {"cycle", "can", "modbus", "pmu"};
 struct shared {
     volatile unsigned armed;
     unsigned threads[classes];
-    unsigned long memory_calls[classes], lock_calls[classes];
+    unsigned long memory_calls[classes], lock_calls[classes], large_copies[classes];
 };
 static struct shared nowhere, *shared = &nowhere;
 static int stacks = -1, kept;
@@ -74,6 +75,23 @@ int posix_memalign(void **to, size_t by, size_t size) {
 void free(void *old) {
     if (old) note(shared->memory_calls, "free");
     __libc_free(old);
+}
+
+enum { large = 128 << 10 };
+/* Both in plain instructions: what looks up the next definition copies itself. */
+void *memcpy(void *restrict to, const void *restrict from, size_t count) {
+    if (count > large) note(shared->large_copies, "memcpy of more than 128 KiB");
+    void *end = to;
+    __asm__ volatile("rep movsb" : "+D"(end), "+S"(from), "+c"(count) : : "memory");
+    return to;
+}
+void *memmove(void *to, const void *from, size_t count) {
+    if ((char *)to - (char *)from < 0 || (size_t)((char *)to - (char *)from) >= count) return memcpy(to, from, count);
+    if (count > large) note(shared->large_copies, "memmove of more than 128 KiB");
+    char *last = (char *)to + count - 1;
+    from = (const char *)from + count - 1;
+    __asm__ volatile("std; rep movsb; cld" : "+D"(last), "+S"(from), "+c"(count) : : "memory", "cc");
+    return to;
 }
 
 /* The next definition of a function, looked up before anything is armed. */

@@ -1,4 +1,5 @@
-"""Runs ballastd on a simulated site under steady.so, and fails where a real-time thread asks for memory or a lock.
+"""Runs ballastd on a simulated site under steady.so, and fails where a real-time thread asks for memory or a lock, or where it
+copies more than 128 KiB at once oftener than a recording begins a new file, which takes the controller's state.
 
     steady.py PROGRAMS FOLDER CYCLES
 
@@ -27,7 +28,8 @@ ALLOWED_CALLS = {"clock_nanosleep", "restart_syscall", "write"}
 class Shared(ctypes.Structure):
     """As `struct shared` of steady.c."""
     _fields_ = [("armed", ctypes.c_uint), ("threads", ctypes.c_uint * 4),
-                ("memory_calls", ctypes.c_ulong * 4), ("lock_calls", ctypes.c_ulong * 4)]
+                ("memory_calls", ctypes.c_ulong * 4), ("lock_calls", ctypes.c_ulong * 4),
+                ("large_copies", ctypes.c_ulong * 4)]
 
 
 class Site:
@@ -142,10 +144,11 @@ def judge(shared, count, calls):
     print(f"{count} cycles with both units in service")
     for index, name in enumerate(CLASSES):
         print(f"  {name:<7} threads {shared.threads[index]}: {shared.memory_calls[index]} calls for memory,"
-              f" {shared.lock_calls[index]} for locks")
+              f" {shared.lock_calls[index]} for locks, {shared.large_copies[index]} copies of more than 128 KiB")
     if calls is not None:
         print(f"  system calls of the cycle in 2 s: {calls}")
     failed = any(shared.memory_calls) or any(shared.lock_calls) or not all(shared.threads)
+    failed |= any(copies * 100 > count for copies in shared.large_copies)
     if failed:
         print(named_stacks())
     foreign = set(calls or {}) - ALLOWED_CALLS
