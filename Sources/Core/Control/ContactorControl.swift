@@ -117,7 +117,7 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     ///
     /// - Parameter patience: the longest that the cause lets an opening wait; `nil` where none has a say.
     mutating func step(isClosingWanted: Bool, patience: Duration?, at now: MonotonicTime) {
-        begin(isClosingWanted, at: now)
+        begin(isClosingWanted, patience, at: now)
         guard hasSeenInputs || !isDriven else { return }
         seen.isClosingWanted = isClosingWanted
         seen.isReset = isResetWanted
@@ -129,16 +129,21 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     }
 
     /// Until somebody knows what the contacts do, coils and battery hear nothing: a former run may have left
-    /// a current in them. No longer than an opening may wait.
-    private mutating func begin(_ isClosingWanted: Bool, at now: MonotonicTime) {
+    /// a current in them. One that says open proves nothing before no current is seen, and does not close
+    /// either. No longer than an opening may wait, or the cause lets it.
+    private mutating func begin(_ isClosingWanted: Bool, _ patience: Duration?, at now: MonotonicTime) {
         guard leavesContactors else { return }
         let start = startedAt ?? now
         startedAt = start
-        let isOver = now - start >= settings.openingLimit
+        let isOver = now - start >= min(settings.openingLimit, patience ?? settings.openingLimit)
         switch settings.drive {
         case .own:
             guard hasSeenInputs || isOver else { return }
-            if seen.isMainClosed == true { sequence.adopt(at: now) }
+            if seen.isMainClosed == true {
+                sequence.adopt(at: now)
+            } else if finding != .none && !isOver {
+                return
+            }
             hasSeenInputs = true
         case .battery: guard isClosingWanted || finding == .none || isOver else { return }
         }
