@@ -23,7 +23,7 @@ let storeys: [String: [String]] = [
         "ModbusCommissioning",
     ],
     "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML"],
-    "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness"],
+    "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness", "Incident"],
     "Network": ["BallastLink", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
         "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
@@ -116,6 +116,12 @@ let package = Package(
         pure("JSONText"),
         pure("GatewayFitness"),
         pure("FrequencyRecord", ["Quantities", "JSONText"]),
+        pure(
+            "Incident",
+            [
+                "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
+                "CycleRecord", "FrequencyRecord", "JSONText",
+            ]),
         pure("ConfigText"),
         pure("SiteConfig", ["Quantities", "FrequencyResponse", "ConfigText"]),
         pure("Scenario", ["Quantities", "FrequencyResponse", "SiteConfig", "JSONText", "ConfigText"]),
@@ -160,7 +166,7 @@ let package = Package(
             "BallastDaemon",
             [
                 "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control",
-                "CycleRecord", "DeviceCodecs", "FrequencyRecord", "JSONText",
+                "CycleRecord", "DeviceCodecs", "FrequencyRecord", "Incident", "JSONText",
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
@@ -214,7 +220,7 @@ let package = Package(
                 "BallastSimulator", "BallastDaemon", "SiteFile",
             ]),
 
-        program("ballastd", ["BallastDaemon", argumentParser]),
+        program("ballastd", ["BallastDaemon", "Incident", argumentParser]),
         program(
             "ballastctl",
             [
@@ -340,7 +346,7 @@ let package = Package(
             "BallastDaemonTests",
             [
                 "Quantities", "Plant", "Interlocks", "InterlockSupport", "FrequencyResponse",
-                "FrequencyRecord", "Control",
+                "FrequencyRecord", "Control", "CycleRecord",
                 "Scenario", "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
                 "DeviceCodecs", "DeviceDrivers", "ModbusBus", "SafeOutput",
                 "ControlSocket", "SiteEvents", "BallastDaemon", "BallastSimulator",

@@ -17,6 +17,7 @@ import Testing
         "SiteRecords":       ["JSONText"],
         "GatewayFitness":    [],
         "FrequencyRecord":   ["Quantities", "JSONText"],
+        "Incident":          ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord", "FrequencyRecord", "JSONText"],
         "ConfigText":        [],
         "SiteConfig":        ["ConfigText", "Quantities", "FrequencyResponse"],
         "Scenario":          ["Quantities", "FrequencyResponse", "ConfigText", "SiteConfig", "JSONText"],
@@ -53,7 +54,7 @@ import Testing
 
     // swift-format-ignore
     static let composition: [String: Set<String>] = [
-        "BallastDaemon": ["FrequencyRecord", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord", "DeviceCodecs",
+        "BallastDaemon": ["FrequencyRecord", "Incident", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord", "DeviceCodecs",
                           "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "RemoteLeases", "Signatures", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
                           "ControlSocket", "SiteEvents", "SiteRecords"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
@@ -73,7 +74,7 @@ import Testing
 
     // swift-format-ignore
     static let programs: [String: Set<String>] = [
-        "ballastd":           ["BallastDaemon", "ArgumentParser"],
+        "ballastd":           ["BallastDaemon", "Incident", "ArgumentParser"],
         "ballastctl":         ["ControlSocket", "SiteEvents", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
                                "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
                                "ArgumentParser"],

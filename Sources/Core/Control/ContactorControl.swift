@@ -20,6 +20,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     /// The first step; nothing is told to coils and battery before somebody knows what they do.
     private(set) var startedAt: MonotonicTime?
     private(set) var leavesContactors = true
+    /// When the auxiliary contacts were first readable.
+    private(set) var inputsSeenAt: MonotonicTime?
     /// From when on the inverter gets no more writes, so that its reversion comes.
     private(set) var restsSince: MonotonicTime?
     /// Its power has ended since then.
@@ -118,7 +120,7 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     /// - Parameter patience: the longest that the cause lets an opening wait; `nil` where none has a say.
     mutating func step(isClosingWanted: Bool, patience: Duration?, at now: MonotonicTime) {
         begin(isClosingWanted, patience, at: now)
-        guard hasSeenInputs || !isDriven else { return }
+        guard !isDriven || (hasSeenInputs && !leavesContactors) else { return }
         seen.isClosingWanted = isClosingWanted
         seen.isReset = isResetWanted
         seen.patience = patience
@@ -139,8 +141,10 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         switch settings.drive {
         case .own:
             guard hasSeenInputs || isOver else { return }
+            let seenAt = inputsSeenAt ?? now
+            inputsSeenAt = seenAt
             if seen.isMainClosed == true {
-                sequence.adopt(at: now)
+                sequence.adopt(at: seenAt)
             } else if finding != .none && !isOver {
                 return
             }

@@ -45,9 +45,9 @@ public struct CycleRecorder: Sendable {
     private var inputs: CycleInputs
     private var walk: WordWalk
     private var before: [UInt64]
-    private var check = Checksum()
+    private var writer: RecordWriter
     private let inputCount: Int
-    public private(set) var bytes: [UInt8] = []
+    public var bytes: [UInt8] { writer.bytes }
     public private(set) var cycles: UInt64 = 0
     /// Over the words of all decisions so far.
     public private(set) var digest = Checksum()
@@ -62,17 +62,13 @@ public struct CycleRecorder: Sendable {
         let count = inputCount + CycleNames.decision(unitCount).count
         walk = .taking(count)
         before = [UInt64](repeating: 0, count: count)
-        var header = RecordingFormat.magic
-        header.append(littleEndian: RecordingFormat.version)
-        header.append(littleEndian: UInt32(unitCount))
-        check.add(header)
-        bytes = header
-        append(.about, Array(about.utf8))
+        writer = RecordWriter(unitCount: unitCount)
+        writer.append(.about, Array(about.utf8))
         for file in files {
             var body: [UInt8] = []
             let path = Array(file.path.utf8.prefix(Int(UInt16.max)))
             body.append(littleEndian: UInt16(path.count))
-            append(.file, body + path + file.bytes)
+            writer.append(.file, body + path + file.bytes)
         }
     }
 
@@ -85,7 +81,7 @@ public struct CycleRecorder: Sendable {
             body.append(littleEndian: part.map { UInt32($0.count) } ?? UInt32.max)
             body += part ?? []
         }
-        append(.start, body)
+        writer.append(.start, body)
         for index in before.indices { before[index] = 0 }
     }
 
@@ -100,27 +96,27 @@ public struct CycleRecorder: Sendable {
         body.append(littleEndian: UInt32(found.words.count))
         var zeros = [UInt64](repeating: 0, count: found.words.count)
         WordDelta.encode(found.words, from: &zeros, into: &body)
-        append(.checkpoint, body)
+        writer.append(.checkpoint, body)
         for index in before.indices { before[index] = 0 }
     }
 
     /// The bytes since they were taken last; what follows goes on from there.
     public mutating func drain() -> [UInt8] {
-        defer { bytes = [] }
-        return bytes
+        defer { writer.bytes = [] }
+        return writer.bytes
     }
 
     public mutating func command(_ command: Controller.Command, at now: MonotonicTime) {
         var body: [UInt8] = []
         body.append(littleEndian: now.nanoseconds)
         for word in CommandWords.of(command) { body.append(littleEndian: word) }
-        append(.command, body)
+        writer.append(.command, body)
     }
 
     public mutating func endAsked(at now: MonotonicTime) {
         var body: [UInt8] = []
         body.append(littleEndian: now.nanoseconds)
-        append(.endAsked, body)
+        writer.append(.endAsked, body)
     }
 
     /// - Parameter eventDigest: over what people are told of the cycle.
@@ -139,7 +135,7 @@ public struct CycleRecorder: Sendable {
         for word in walk.words[inputCount...] { digest.add(word) }
         var body: [UInt8] = []
         WordDelta.encode(walk.words, from: &before, into: &body)
-        append(.cycle, body)
+        writer.append(.cycle, body)
         cycles += 1
     }
 
@@ -150,16 +146,7 @@ public struct CycleRecorder: Sendable {
         var body: [UInt8] = []
         body.append(littleEndian: cycles)
         body.append(littleEndian: digest.value)
-        append(.end, body)
-    }
-
-    private mutating func append(_ kind: RecordingFormat.Kind, _ body: [UInt8]) {
-        var record = [kind.rawValue]
-        record.append(littleEndian: UInt32(body.count))
-        record += body
-        check.add(record)
-        bytes += record
-        bytes.append(littleEndian: check.value)
+        writer.append(.end, body)
     }
 }
 

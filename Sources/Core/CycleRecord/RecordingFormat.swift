@@ -17,6 +17,10 @@
 /// 8. checkpoint: wall clock in s (8), clock in ns (8), length of the program's identity (2) and it in UTF-8,
 ///    number of words (4), `WordDelta` of the controller's state against zeros; the next cycle is against
 ///    zeros
+/// 9. capture: why this was kept: wall clock in µs (8), cycle (8), trigger in UTF-8 (`CaptureNote`)
+///
+/// A capture is put together out of several recordings of one site (`RecordingSplice`): after its about,
+/// capture and file records come those of each, which begin with a start or a checkpoint, as they stand.
 ///
 /// A cycle is the words of its inputs (`CycleInputs`) and then of its decision (`DecisionWords`). The
 /// digest is FNV-1a over the decisions' words.
@@ -26,7 +30,29 @@ enum RecordingFormat {
     static let headerSize = 16
     static let longestBody = 16 << 20
 
-    enum Kind: UInt8 { case about = 1, file, start, command, cycle, endAsked, end, checkpoint }
+    enum Kind: UInt8 { case about = 1, file, start, command, cycle, endAsked, end, checkpoint, capture }
+}
+
+/// The bytes of a recording as they grow: each record with the check over everything before it.
+struct RecordWriter: Sendable {
+    var bytes: [UInt8]
+    private var check = Checksum()
+
+    init(unitCount: Int) {
+        bytes = RecordingFormat.magic
+        bytes.append(littleEndian: RecordingFormat.version)
+        bytes.append(littleEndian: UInt32(unitCount))
+        check.add(bytes)
+    }
+
+    mutating func append(_ kind: RecordingFormat.Kind, _ body: [UInt8]) {
+        var record = [kind.rawValue]
+        record.append(littleEndian: UInt32(body.count))
+        record += body
+        check.add(record)
+        bytes += record
+        bytes.append(littleEndian: check.value)
+    }
 }
 
 /// FNV-1a of 64 bits: each step turns the sum about, so one changed byte always shows.

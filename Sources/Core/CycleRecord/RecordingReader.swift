@@ -23,6 +23,7 @@ public struct RecordingReader: Sendable {
         case file(path: String, bytes: [UInt8])
         case start(RecordedStart)
         case checkpoint(RecordedCheckpoint)
+        case capture(CaptureNote)
         case command(Controller.Command, at: MonotonicTime)
         /// With the words of its decision.
         case cycle(CycleInputs, decision: [UInt64])
@@ -33,7 +34,8 @@ public struct RecordingReader: Sendable {
 
     public let unitCount: Int
     private let bytes: [UInt8]
-    private var place = RecordingFormat.headerSize
+    /// Of the first byte that is not read yet.
+    private(set) var place = RecordingFormat.headerSize
     private var number = 0
     private var check = Checksum()
     private var words: [UInt64]
@@ -110,6 +112,13 @@ public struct RecordingReader: Sendable {
             hasStart = true
             for index in words.indices { words[index] = 0 }
             return Self.checkpoint(body).map { .checkpoint($0) }
+        case .capture:
+            guard let wall = body.take(Int64.self), wall.magnitude < 1 << 60,
+                let cycle = body.take(UInt64.self)
+            else { return nil }
+            return .capture(
+                CaptureNote(
+                    trigger: String(decoding: body, as: UTF8.self), wallMicroseconds: wall, cycle: cycle))
         case .command:
             guard hasStart, let now = body.take(Int64.self) else { return nil }
             var words: [UInt64] = []

@@ -69,6 +69,10 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// that followed each difference would swing with it.
     private var shown: (others: Watts, at: MonotonicTime)?
     private static let smoothing = Duration.milliseconds(300)
+    /// It has shown the very opposite of what it showed: a smaller step is a test of it too.
+    private var isSuspect = false
+    /// What counts as a step now.
+    private var leastStep: Watts { isSuspect ? step * 0.25 : step }
 
     /// - Parameters:
     ///   - rated: of all units; a twentieth of it is a step, and no less than 1 kW.
@@ -132,21 +136,29 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
                 if odd == 0 { trusted = point.others }
             }
         }
+        suspect(meter, of: reference.meter + change)
         if change.magnitude < step * 0.25 {
             restedAt = now
             // Before that a limit widened here would move the units where no step is seen.
             if unsettledSince == nil { followLoad(meter, now) } else { resting = nil }
         }
         guard let since = steppedAt else {
-            if change.magnitude >= step { steppedAt = now }
+            if change.magnitude >= leastStep { steppedAt = now }
             return
         }
         guard now - since >= settling else { return }
-        if change.magnitude >= step, isAsked(change, from: reference.asked, to: asked) {
+        if change.magnitude >= leastStep, isAsked(change, from: reference.asked, to: asked) {
             judge(change, meter - reference.meter, loadMax ?? .zero)
             if verdict == .proven && odd == 0 { trusted = point.others }
         }
         begin(point, now)
+    }
+
+    /// A load that turns the power at the meter into its very opposite is rarer than a meter that was turned
+    /// round; either may be, and the next change of our own power tells.
+    private mutating func suspect(_ meter: Watts, of expected: Watts) {
+        let room = max(expected.magnitude * 0.02, step * 0.05)
+        if expected.magnitude >= step, (meter + expected).magnitude <= room { isSuspect = true }
     }
 
     private mutating func smooth(_ point: Point, _ now: MonotonicTime) {
@@ -182,7 +194,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private mutating func judge(_ own: Watts, _ meter: Watts, _ loadMax: Watts) {
         let ratio = meter / own
         if ratio > 0.4 && ratio < 2.5 {
-            odd = 0
+            (odd, isSuspect) = (0, false)
             verdict = .proven
             return
         }
@@ -192,6 +204,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         // What everything else may do at the most cannot have hidden a step of that size.
         let isCertain = sign < 0 && own.magnitude * 1.4 > loadMax * 2
         if sign < 0 && (isCertain || odd >= 2) { verdict = .reversed }
+        if sign < 0 && isSuspect { doubt() }
         if sign == 0 {
             if !hasMoved { verdict = .frozen } else if odd >= 3 { verdict = .astray }
         }

@@ -129,6 +129,8 @@ public enum EventName: String, Sendable, CaseIterable {
     case cycleLate = "cycle_late"
     case cycleStop = "cycle_stop"
     case stateNotSaved = "state_not_saved"
+    case captureKept = "capture_kept"
+    case captureNotKept = "capture_not_kept"
     case logLost = "log_lost"
     case threadStalled = "thread_stalled"
     case threadBack = "thread_back"

@@ -223,6 +223,25 @@ extension EventTable {
                 'ballastctl doctor', mend the cause, then 'ballastctl resume'.
                 """),
         EventRow(
+            .captureKept, "ac095d4765e043c387d60b038a86e1d6", .notice,
+            "A window of cycles is kept",
+            """
+            Everything that the controller was given and decided, from half a minute before to ten seconds after
+            what is named.
+            """,
+            advice: """
+                'ballastctl incident FILE' makes a page of it, 'ballastctl replay FILE' runs the controller on it.
+                """),
+        EventRow(
+            .captureNotKept, "615d5a2f3db5492684a3964f9b57d526", .warning,
+            "A window of cycles could not be kept",
+            """
+            The recording of these cycles is overwritten in time.
+            """,
+            advice: """
+                Copy what you need of the captures and delete it, or make captures_max_mb larger.
+                """),
+        EventRow(
             .stateNotSaved, "b3643011f13953bb9ebd2d01602bae2e", .critical,
             "A file of the state directory is not on disk",
             """

@@ -28,7 +28,7 @@ public enum AccessRole: Int, Sendable, CaseIterable, Comparable {
     public static func needed(for command: ControlRequest.Command) -> AccessRole {
         switch command {
         case .status, .timing, .trips, .metrics, .lease: .viewer
-        case .reset, .stop, .resume, .setpoint, .revoke, .mode: .operator
+        case .reset, .stop, .resume, .setpoint, .revoke, .mode, .capture: .operator
         case .modbusWrite, .reversion: .service
         }
     }

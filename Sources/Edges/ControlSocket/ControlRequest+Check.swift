@@ -12,7 +12,7 @@ extension ControlRequest {
         case .status, .timing, .trips, .metrics: return nil
         case .lease: return lease == nil ? "lease is missing" : nil
         case .reset: return reasonFault ?? unitFault
-        case .stop, .resume, .revoke: return reasonFault
+        case .stop, .resume, .revoke, .capture: return reasonFault
         case .setpoint:
             return reasonFault ?? Self.fault("power_kw", power_kw, Self.powerKilowatts, "kW")
                 ?? Self.fault("for_s", for_s, Self.setpointSeconds, "s")

@@ -14,6 +14,8 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         case reversion
         /// Writes registers or coils of a Modbus device of a unit in maintenance.
         case modbusWrite = "modbus_write"
+        /// Keeps a window of the recorded cycles around now.
+        case capture
         /// Brings a signed lease from outside; its signature says who asks, not the peer.
         case lease
     }

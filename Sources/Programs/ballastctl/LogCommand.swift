@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 
 struct LogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -43,13 +42,6 @@ struct LogCommand: ParsableCommand {
     }
 
     func run() throws {
-        let words = arguments
-        var pointers = words.map { strdup($0) } + [nil]
-        execvp(words[0], &pointers)
-        // Only a failure comes back.
-        let reason = String(cString: strerror(errno))
-        pointers.forEach { free($0) }
-        throw Refusal(
-            "journalctl cannot be started: \(reason); without systemd the log is ballastd's standard error")
+        try OtherProgram.become(arguments)
     }
 }

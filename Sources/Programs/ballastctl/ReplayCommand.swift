@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,9 +9,15 @@ struct ReplayCommand: ParsableCommand {
             read, and nothing is driven. The controller is that of the ballastd beside this program. The exit status is 1 \
             where a decision differs, or the recording is damaged: then the place is told, and what is before it still counts.
 
+            --step, --csv, --comtrade and --page show what was recorded, and run no controller: they read recordings of every \
+            version that has the same form. Only the program that recorded it can replay one that begins with a running \
+            controller's state; 'ballastd' keeps such, a simulation does not.
+
             EXAMPLE
               ballastctl replay trip.cycles
               ballastctl replay trip.cycles --with new-site.yaml
+              ballastctl replay trip.cycles --step --from 29.5 --to 30.5
+              ballastctl replay trip.cycles --comtrade trip --form binary --page trip.html
             """)
 
     @Argument(help: "The recording.")
@@ -20,21 +25,56 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         name: .customLong("with"),
-        help: "A site's file in place of the recorded one: what would it have changed first?")
+        help:
+            "A site's file in place of the recorded one: what would its settings have decided on the same measurements?"
+    )
     var other: String?
 
+    @Flag(help: "Print every cycle: what was seen, decided, and what held it back.")
+    var step = false
+
+    @Option(help: "From here on, s since the recording's first cycle.")
+    var from: Double?
+
+    @Option(help: "Up to here, s.")
+    var to: Double?
+
+    @Option(help: "Write all values, a line a cycle.")
+    var csv: String?
+
+    @Option(help: "Write IEEE C37.111-2013 files: this name with .cfg and .dat.")
+    var comtrade: String?
+
+    @Option(help: "How COMTRADE data are written: ascii, binary or float32.")
+    var form = "float32"
+
+    @Option(help: "Write a page: what happened in which order, states, curves.")
+    var page: String?
+
+    @Option(help: "Write what happened as JSON.")
+    var json: String?
+
+    func validate() throws {
+        guard ["ascii", "binary", "float32"].contains(form) else {
+            throw ValidationError("--form takes ascii, binary or float32")
+        }
+        let shows = step || csv != nil || comtrade != nil || page != nil || json != nil
+        if other != nil && shows { throw ValidationError("--with compares, and shows nothing else") }
+        if (from != nil || to != nil) && !shows {
+            throw ValidationError("--from and --to need --step, --csv, --comtrade, --page or --json")
+        }
+    }
+
     func run() throws {
-        var own = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let length = readlink("/proc/self/exe", &own, own.count - 1)
-        let path = String(decoding: own[..<max(0, length)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        let program = folder + "ballastd"
-        let words = [program, "--replay", file] + (other.map { ["--with", $0] } ?? [])
-        var pointers = words.map { strdup($0) } + [nil]
-        execv(program, &pointers)
-        // Only a failure comes back.
-        let reason = String(cString: strerror(errno))
-        pointers.forEach { free($0) }
-        throw Refusal("\(program) cannot be started: \(reason)")
+        var words = [OtherProgram.beside("ballastd"), "--replay", file]
+        if let other { words += ["--with", other] }
+        if step { words.append("--step") }
+        if let from { words += ["--from", "\(from)"] }
+        if let to { words += ["--to", "\(to)"] }
+        if let csv { words += ["--csv", csv] }
+        if let comtrade { words += ["--comtrade", comtrade, "--form", form] }
+        if let page { words += ["--page", page] }
+        if let json { words += ["--incident-json", json] }
+        try OtherProgram.become(words)
     }
 }

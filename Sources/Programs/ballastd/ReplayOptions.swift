@@ -1,5 +1,8 @@
 import ArgumentParser
 import BallastDaemon
+import Incident
+
+extension Comtrade.Form: ExpressibleByArgument {}
 
 /// A recording in place of a site; nothing is driven.
 struct ReplayOptions: ParsableArguments {
@@ -9,12 +12,75 @@ struct ReplayOptions: ParsableArguments {
     @Option(name: .customLong("with"), help: "With --replay: settings in place of the recorded ones.")
     var other: String?
 
+    @Flag(help: ArgumentHelp("With --replay: print every cycle.", visibility: .hidden))
+    var step = false
+
+    @Option(help: ArgumentHelp("With --replay: from here on, s since its first cycle.", visibility: .hidden))
+    var from: Double?
+
+    @Option(help: ArgumentHelp("With --replay: up to here.", visibility: .hidden))
+    var to: Double?
+
+    @Option(help: ArgumentHelp("With --replay: write its values.", visibility: .hidden))
+    var csv: String?
+
+    @Option(help: ArgumentHelp("With --replay: write what happened as JSON.", visibility: .hidden))
+    var incidentJSON: String?
+
+    @Option(help: ArgumentHelp("With --replay: write what happened as a page.", visibility: .hidden))
+    var page: String?
+
+    @Option(help: ArgumentHelp("With --replay: write COMTRADE files of this name.", visibility: .hidden))
+    var comtrade: String?
+
+    @Option(help: ArgumentHelp("How COMTRADE data are written.", visibility: .hidden))
+    var form = Comtrade.Form.float32
+
     /// - Returns: whether it was asked for.
     func run() throws -> Bool {
         guard let replay else { return false }
-        let (text, isIdentical) = Replay.report(path: replay, with: other)
-        print(text)
-        if !isIdentical { throw ExitCode.failure }
+        guard !wanted.isEmpty || step else {
+            let (text, isAsWanted) = Replay.report(path: replay, with: other)
+            print(text)
+            if !isAsWanted { throw ExitCode.failure }
+            return true
+        }
+        do throws(TraceFiles.ReadingFailure) {
+            var (trace, nominal) = try TraceFiles.trace(replay)
+            if from != nil || to != nil { trace = trace.window(from: from ?? 0, to: to ?? .infinity) }
+            try show(trace, nominal, replay)
+        } catch {
+            print("\(error)")
+            throw ExitCode.failure
+        }
         return true
+    }
+
+    private func show(_ trace: Trace, _ nominal: Double, _ path: String) throws(TraceFiles.ReadingFailure) {
+        guard !trace.times.isEmpty else {
+            throw TraceFiles.ReadingFailure(
+                description: "\(path): there is no cycle" + (trace.fault.map { ": \($0)" } ?? " in that time")
+            )
+        }
+        if step { print(trace.steps, terminator: "") }
+        for kind in wanted {
+            do {
+                for line in try TraceFiles.write(trace, nominal: nominal, as: kind) { print(line) }
+            } catch {
+                throw TraceFiles.ReadingFailure(description: "it cannot be written: \(error)")
+            }
+        }
+        if let fault = trace.fault {
+            throw TraceFiles.ReadingFailure(description: "\(path): read up to here: \(fault)")
+        }
+    }
+
+    private var wanted: [TraceFiles.Kind] {
+        var kinds: [TraceFiles.Kind] = []
+        if let csv { kinds.append(.csv(csv)) }
+        if let incidentJSON { kinds.append(.json(incidentJSON)) }
+        if let page { kinds.append(.page(page)) }
+        if let comtrade { kinds.append(.comtrade(comtrade, form)) }
+        return kinds
     }
 }

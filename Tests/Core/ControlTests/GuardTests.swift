@@ -227,6 +227,7 @@ import Testing
         var control = ContactorControl(unit(contactors))
         var image = UnitImage()
         image.battery = healthy()
+        image.inverter.activePower = .good(.zero, at: now)
         for (dcVoltage, isMainClosed) in [(0.0, false), (0, false), (800, false), (800, true)] {
             image.inverter.dcVoltage = .good(Volts(dcVoltage), at: now)
             image.inputs.isMainContactorClosed = .good(isMainClosed, at: now)
@@ -275,6 +276,7 @@ import Testing
                 var control = ContactorControl(Self.unit(settings))
                 var image = UnitImage()
                 image.battery = Self.healthy()
+                image.inverter.activePower = .good(.zero, at: Self.now)
                 image.inverter.dcVoltage = .good(.zero, at: Self.now)
                 image.inputs.isMainContactorClosed = .good(false, at: Self.now)
                 let budget = FreshnessBudget(

@@ -107,6 +107,7 @@ private struct Dice {
             case .end(let count, _): #expect(count == 4)
             case .about, .endAsked: break
             case .checkpoint(let found): #expect(found == Self.checkpoint)
+            case .capture: Issue.record("nobody has kept it")
             }
         }
         #expect(commands == Self.commands)
@@ -151,5 +152,37 @@ private struct Dice {
             _ = WordDelta.decode(row[...], onto: &words)
             _ = CommandWords.command((0..<6).map { _ in dice.next() % 14 })
         }
+    }
+
+    @Test func `recordings one behind the other are one capture, up to what is damaged`() throws {
+        let (first, inputs) = Self.make()
+        var damaged = first
+        damaged[damaged.count * 3 / 4] ^= 1
+        let note = CaptureNote(trigger: "a trip", wallMicroseconds: 7, cycle: 8)
+        var splice = RecordingSplice(unitCount: 2, about: "a test", note: note)
+        let whole = splice.add(first)
+        #expect(whole == inputs.count)
+        let taken = splice.add(damaged)
+        let some = try #require(taken)
+        #expect(some < inputs.count)
+        let none = splice.add([1, 2, 3])
+        #expect(none == nil)
+        splice.end()
+        var reader = try RecordingReader(splice.bytes)
+        var (cycles, files, notes, commands) = (0, 0, [CaptureNote](), 0)
+        while let record = try reader.next() {
+            switch record {
+            case .cycle(let found, _):
+                #expect(found.now == inputs[cycles % inputs.count].now)
+                cycles += 1
+            case .file: files += 1
+            case .capture(let found): notes.append(found)
+            case .command: commands += 1
+            case .end(let told, _): #expect(told == UInt64(cycles))
+            case .about, .start, .checkpoint, .endAsked: break
+            }
+        }
+        #expect(cycles == inputs.count + some && files == 1 && notes == [note])
+        #expect(commands == 2 * Self.commands.count && reader.isEnded)
     }
 }

@@ -126,6 +126,8 @@ private struct UnitKey: Hashable {
         bits.add(control.restsSince != nil)
         bits.add(control.hasEnded)
         bits.add(Bits.age(of: control.leavesContactors ? control.startedAt : nil, now, atMost: 2), width: 2)
+        bits.add(
+            Bits.age(of: control.leavesContactors ? control.inputsSeenAt : nil, now, atMost: 2), width: 2)
         bits.add(unit.reportedFault.map { UInt64($0.rawValue) + 1 } ?? 0, width: 4)
         bits.add(UInt64(memory.trippedCycles), width: 2)
         bits.add(memory.isContactorReset)
@@ -230,7 +232,8 @@ extension StateKey {
                 [
                     "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
                     "finding",
-                    "startedAt", "leavesContactors", "restsSince", "hasEnded", "isHeard", "wasHeard",
+                    "startedAt", "leavesContactors", "inputsSeenAt", "restsSince", "hasEnded", "isHeard",
+                    "wasHeard",
                     "heardAgain", "isOverridden",
                     "inverter",
                 ]

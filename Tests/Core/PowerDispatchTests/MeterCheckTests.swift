@@ -115,6 +115,44 @@ import Testing
         }
     }
 
+    @Test func `one that turns while power rests widens nothing by less than a step for good`() {
+        var bench = Bench()
+        bench.run(for: 2)
+        bench.run(to: -50, for: 5)
+        bench.meter = { -$0 }
+        bench.run(for: 0.4)
+        // A quarter of a step is 2.5 kW.
+        bench.run(to: -55, for: 5)
+        #expect(bench.check.verdict == .reversed, "nobody has said what else draws, and it moved the other way")
+        bench.meter = { $0 }
+        bench.run(to: -20, for: 5)
+        #expect(bench.check.verdict == .proven, "the next step shows it right")
+    }
+
+    @Test func `beside a load that may have done it, the same is doubted first, and named by the next change`() {
+        var bench = Bench()
+        bench.loadMax = .kilowatts(200)
+        bench.run(for: 2)
+        bench.run(to: -50, for: 5)
+        bench.meter = { -$0 }
+        bench.run(for: 0.4)
+        bench.run(to: -55, for: 5)
+        #expect(bench.check.verdict == .unproven)
+        bench.run(to: -50, for: 5)
+        #expect(bench.check.verdict == .reversed)
+    }
+
+    @Test func `a load that makes the opposite of what was shown is a load, as our next change tells`() {
+        var bench = Bench()
+        bench.run(for: 2)
+        bench.run(to: 50, for: 5)
+        bench.load = 100
+        bench.run(for: 5)
+        #expect(bench.check.verdict == .proven && bench.shows(100, 100))
+        bench.run(to: 55, for: 5)
+        #expect(bench.check.verdict == .proven)
+    }
+
     @Test func `one that turns while power rests is named by the very step that it allows`() {
         var bench = Bench()
         bench.run(for: 2)

@@ -32,5 +32,54 @@ extension BallastDaemonTests {
             #expect(foreign.fault?.contains("only the program that recorded it") == true)
             #expect(foreign.cycles == 0)
         }
+
+        /// What other programs read of it is judged by them: the COMTRADE library of PyPI, and an XML parser.
+        @Test func `a trip is kept as a capture that replays, and that other people's tools read`() throws {
+            let site = try RunningSite.small()
+            site.file.paths = ["recording_max_mb: 8"]
+            try site.startInService()
+            try site.simulate("fault cell_overvoltage BESS_01")
+            try site.daemon.waitForLog("TRIP cell_overvoltage")
+            // Its time after the trip is ten seconds.
+            let folder = site.scratch.path + "/state/captures"
+            try eventually("a capture is there") { !RecordingFile.names(folder).isEmpty }
+            let file = folder + "/" + (try #require(RecordingFile.names(folder).first))
+            try site.daemon.waitForLog("TRIP cell_overvoltage of BESS_01", file)
+
+            let replay = try site.runDaemon(["--replay", file])
+            #expect(try replay.exitStatus() == 0 && replay.output.contains("identical, "), "\(replay.output)")
+            let place = site.scratch.path
+            for form in ["ascii", "binary", "float32"] {
+                _ = try site.runTool(
+                    ["replay", file, "--comtrade", place + "/" + form, "--form", form], status: 0)
+            }
+            _ = try site.runTool(
+                [
+                    "replay", file, "--csv", place + "/values.csv", "--page", place + "/index.html", "--json",
+                    place + "/incident.json",
+                ], status: 0)
+            let judge = try startPeer("incident_judge.py", [place], name: "judge", in: site.scratch)
+            #expect(try judge.exitStatus() == 0, "\(judge.output)")
+            #expect(judge.output.contains("first out: TRIP cell_overvoltage of BESS_01"), "\(judge.output)")
+
+            let incident = try site.runTool(
+                ["incident", "--captures", folder, "--output", place + "/incident"], status: 0)
+            #expect(incident.output.contains("index.html"))
+        }
+
+        @Test func `a killed daemon's last cycles are kept, and a person's wish is`() throws {
+            let site = try RunningSite.small()
+            site.file.paths = ["recording_max_mb: 8"]
+            try site.startInService()
+            _ = try site.daemon.end(by: SIGKILL)
+            try site.startDaemon()
+            let folder = site.scratch.path + "/state/captures"
+            try site.daemon.waitForLog("the program before did not end in order: " + folder)
+            let ask = ["capture", "--reason", "to look at", "--socket", site.controlSocket]
+            #expect(try site.runTool(ask, status: 0).output.contains("are kept"))
+            try site.daemon.waitForLog("asked for: to look at: " + folder)
+            let list = try site.runTool(["captures", "--captures", folder], status: 0).output
+            #expect(list.contains("-crash.cycles") && list.contains("-asked.cycles"), "\(list)")
+        }
     }
 }

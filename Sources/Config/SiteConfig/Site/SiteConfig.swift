@@ -281,6 +281,8 @@ public struct PathConfig: Sendable, Equatable {
     public var spoolMegabytes: Int
     /// How large the recordings of the cycles may grow together, in MB (10⁶ bytes); 0 = none are made.
     public var recordingMegabytes = 0
-    /// They stand in the state folder, not in the runtime folder.
+    /// How large the captures may grow together, in MB (10⁶ bytes); 0 = none are kept.
+    public var captureMegabytes = 64
+    /// The recordings stand in the state folder, not in the runtime folder.
     public var recordsOnDisk = false
 }

@@ -248,6 +248,10 @@ enum SiteKeys {
             "recording_max_mb", 0...4_096, "MB", .fixed(0),
             "recordings of every cycle, for 'ballastctl replay'; 0 = none"
         ) { $0 }
+        static let captureMax = ConfigKey<Int>.whole(
+            "captures_max_mb", 0...4_096, "MB", .fixed(64),
+            "windows of the recordings around trips and grid events, in the state folder; 0 = none"
+        ) { $0 }
         static let recordsOnDisk = ConfigKey<Bool>.flag(
             "recording_on_disk", .fixed("false"), "they stand in the state folder, and outlive the machine")
         // The kernel's limit for the address of a Unix socket is 108 bytes with its end.

@@ -269,10 +269,13 @@ struct SiteReader {
         let socket = reader.value(SiteKeys.Paths.controlSocket)
         let spool = reader.value(SiteKeys.Paths.spoolMax)
         let recording = reader.value(SiteKeys.Paths.recordingMax)
+        let captures = reader.value(SiteKeys.Paths.captureMax)
         let onDisk = reader.value(SiteKeys.Paths.recordsOnDisk)
-        guard let directory, let socket, let spool, let recording, let onDisk else { return nil }
+        guard let directory, let socket, let spool, let recording, let captures, let onDisk else {
+            return nil
+        }
         return PathConfig(
             stateDirectory: directory, controlSocket: socket, spoolMegabytes: spool,
-            recordingMegabytes: recording, recordsOnDisk: onDisk)
+            recordingMegabytes: recording, captureMegabytes: captures, recordsOnDisk: onDisk)
     }
 }

@@ -73,7 +73,7 @@ extension SiteConfig {
                 "paths.",
                 [
                     Keys.Paths.stateDirectory, Keys.Paths.controlSocket, Keys.Paths.spoolMax,
-                    Keys.Paths.recordingMax, Keys.Paths.recordsOnDisk,
+                    Keys.Paths.recordingMax, Keys.Paths.captureMax, Keys.Paths.recordsOnDisk,
                 ]
             ),
         ] + seedSections

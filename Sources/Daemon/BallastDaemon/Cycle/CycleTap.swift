@@ -29,11 +29,17 @@ final class CycleTap: Sendable {
     let controllers: RingBuffer<TappedController>
     /// The reader asks for the controller's state before the next cycle.
     let wantsController = Atomic<Bool>(true)
+    /// Why a person wants a capture; the cycle never looks.
+    let wantedCapture = Mutex<String?>(nil)
+    /// How long its reader may rest: a quarter of what fits in.
+    let pause: Duration
 
     init(_ controller: Controller, period: Duration) {
         let wanted = Int(1_500_000_000 / max(1, period.nanoseconds)) + 2
         let most = Self.roomMax / MemoryLayout<CycleSnapshot>.stride
-        cycles = RingBuffer(capacity: max(4, min(wanted, most)), filler: CycleSnapshot())
+        let room = max(4, min(wanted, most))
+        cycles = RingBuffer(capacity: room, filler: CycleSnapshot())
+        pause = min(.milliseconds(100), .nanoseconds(period.nanoseconds * Int64(room) / 4))
         let none = TappedCommand(command: .stop, cycle: 0, at: MonotonicTime(nanoseconds: 0))
         commands = RingBuffer(capacity: 256, filler: none)
         controllers = RingBuffer(capacity: 1, filler: TappedController(controller: controller, cycle: 0))

@@ -30,7 +30,7 @@ enum Threads {
                 isSimulation: config.mode == .simulation, isCommissioned: latches.isCommissioned),
             journal: journal, beat: onlookers.control,
             modbus: ModbusDesk(config, ports: site.modbusLinks.map { ($0.endpoint, $0.service) }),
-            leases: leases)
+            leases: leases, tap: site.tap)
         let proxy = try Self.proxy(config, control, journal)
         let realtime = Handshake()
         let keeping = LatchPlaces(config).keeping(

@@ -37,15 +37,18 @@ final class ControlService: Sendable {
     let journal: Journal
     private let modbus: ModbusDesk
     let leases: LeaseDesk?
+    let tap: CycleTap?
     private let stop = StopFlag()
     private let beat: Beat
     let reversionDesk = ReversionDesk()
 
     init(
         link: CycleLink, units: [String], timing: TimingSource, access: ControlAccess, journal: Journal,
-        beat: Beat = Beat("control"), modbus: ModbusDesk = ModbusDesk(), leases: LeaseDesk? = nil
+        beat: Beat = Beat("control"), modbus: ModbusDesk = ModbusDesk(), leases: LeaseDesk? = nil,
+        tap: CycleTap? = nil
     ) {
         self.leases = leases
+        self.tap = tap
         self.beat = beat
         self.link = link
         self.modbus = modbus
@@ -162,7 +165,7 @@ final class ControlService: Sendable {
                 case .status, .timing, .metrics, .trips, .stop:
                     return answer(question.request, asker)
                 case .lease: return lease(question, asker)
-                case .reset, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion:
+                case .reset, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .capture:
                     let work = Work(question: question, asker: asker, until: .now() + Self.queueing)
                     let hasRoom = works.withLock { works in
                         guard works.count < Self.longestQueue else { return false }
@@ -208,7 +211,7 @@ final class ControlService: Sendable {
             return ControlAnswer(
                 metrics: MetricsText.text(state.withLock { $0.status }, timing.report()))
         case .trips: return ControlAnswer(trips: state.withLock { $0.trips })
-        case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .lease:
+        case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .capture, .lease:
             log(request, asker)
             let answer = change(request, asker)
             if let error = answer.error { return refused(request, asker, error) }
@@ -227,6 +230,7 @@ final class ControlService: Sendable {
         case .modbusWrite:
             return modbusWrite(request, asker)
         case .reversion: return reversion(request)
+        case .capture: return capture(request)
         case .status, .timing, .trips, .metrics, .lease: return ControlAnswer(error: "nothing to change")
         }
     }

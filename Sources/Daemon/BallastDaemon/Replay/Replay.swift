@@ -36,8 +36,6 @@ public struct Replay {
 
     private var files: [(path: String, bytes: [UInt8])] = []
     private var site: RecordedSite?
-    /// The recorded time to enter service counts; a simulation may have shortened it.
-    private var keepsTime = true
     private var core: (any ReplayedRun)?
     private var recorder: CycleRecorder?
     private var begun = MonotonicTime(nanoseconds: 0)
@@ -45,12 +43,7 @@ public struct Replay {
     private var names: [String] = []
 
     /// Replays all of it, up to the first difference or fault.
-    ///
-    /// - Parameter other: settings in place of the recorded ones: the first decision that they would have
-    ///   changed is the difference.
-    public init(_ bytes: [UInt8], with other: CheckedSite? = nil) {
-        site = other.map { RecordedSite(config: $0.config, profiles: $0.profiles) }
-        keepsTime = other == nil
+    public init(_ bytes: [UInt8]) {
         do throws(RecordingFault) {
             var reader = try RecordingReader(bytes)
             inputCount = CycleNames.inputs(reader.unitCount).count
@@ -75,6 +68,7 @@ public struct Replay {
         case .file(let path, let bytes): files.append((path, bytes))
         case .start(let start): begin(start)
         case .checkpoint(let found): resume(found)
+        case .capture: break
         case .command(let command, let now): core?.handle(command, at: now)
         case .endAsked(let now): core?.beginEnd(at: now)
         case .cycle(let inputs, let decision): turn(inputs, decision)
@@ -89,7 +83,8 @@ public struct Replay {
     private mutating func begin(_ start: RecordedStart) {
         do {
             var site = try self.site ?? RecordedSite(files)
-            if keepsTime, let time = start.enterService { site.config.control.enterService = time }
+            // A simulation may have shortened it.
+            if let time = start.enterService { site.config.control.enterService = time }
             guard CycleNames.inputs(site.config.units.count).count == inputCount else {
                 fault = "its site has \(site.config.units.count) units, and its cycles another number"
                 return
@@ -110,10 +105,6 @@ public struct Replay {
 
     /// The state of the very program that this is, or none.
     private mutating func resume(_ found: RecordedCheckpoint) {
-        guard keepsTime else {
-            fault = "it begins with the state of a running controller, which other settings cannot take up"
-            return
-        }
         guard found.program == ProgramIdentity.own, let controller = ControllerWords.controller(found.words)
         else {
             fault =
@@ -176,15 +167,21 @@ public struct Replay {
 }
 
 extension Replay {
-    /// Replays a file, and says in one line what came of it.
+    /// Replays a file, and says what came of it: with the recorded settings in one line, with others what they
+    /// would have changed.
     ///
     /// - Parameter site: another site's file in place of the recorded one.
-    public static func report(path: String, with site: String? = nil) -> (text: String, isIdentical: Bool) {
+    /// - Returns: with `isAsWanted` where nothing differs.
+    public static func report(path: String, with site: String? = nil) -> (text: String, isAsWanted: Bool) {
         do {
             guard let bytes = try DurableFile.read(path, limit: 1 << 30) else {
                 return ("\(path): there is no such file", false)
             }
-            let replay = Replay(bytes, with: try site.map { try CheckedSite(path: $0) })
+            if let site {
+                let comparison = WhatIf(bytes, with: try CheckedSite(path: site))
+                return ("\(path): \(comparison.text)", comparison.fault == nil && !comparison.differs)
+            }
+            let replay = Replay(bytes)
             return ("\(path): \(replay.text)", replay.isIdentical)
         } catch {
             return ("\(path): \(error)", false)

@@ -15,7 +15,9 @@ final class BlackBoxThread: Sendable {
     private let about: String
     private let files: [(path: String, bytes: [UInt8])]
     private let log: EventLog
-    private let unitCount: Int
+    private let units: [String]
+    private let period: Duration
+    private let captures: CapturePlaces
     private let journal: Journal
     private let beat: Beat
     private let stop = StopFlag()
@@ -23,6 +25,8 @@ final class BlackBoxThread: Sendable {
     init(_ tap: CycleTap, _ places: BlackBoxPlaces, checked: CheckedSite, journal: Journal, beat: Beat) {
         self.beat = beat
         let config = checked.config
+        captures = CapturePlaces(config.paths)
+        period = config.control.period
         self.tap = tap
         self.places = places
         self.journal = journal
@@ -31,7 +35,7 @@ final class BlackBoxThread: Sendable {
         log = EventLog(
             site: config.siteID, units: config.units.map(\.id),
             table: InterlockTable(config.interlocks.rules))
-        unitCount = config.units.count
+        units = config.units.map(\.id)
     }
 
     /// Ends `run()` after what the cycle has left is written.
@@ -39,8 +43,10 @@ final class BlackBoxThread: Sendable {
 
     func run() {
         var box = BlackBox(
-            unitCount: unitCount, about: about, files: files, log: log, program: ProgramIdentity.own)
+            units: units, about: about, files: files, log: log, program: ProgramIdentity.own, period: period)
         var file = RecordingFile(places)
+        var keeper = CaptureKeeper(captures, of: places, unitCount: units.count, about: about)
+        tell(keeper.keepUnended())
         var hasFailed = false
         while true {
             let isLast = stop.isRaised
@@ -65,15 +71,42 @@ final class BlackBoxThread: Sendable {
                 tap.wantsController.store(true, ordering: .releasing)
             }
             if file.isFull { tap.wantsController.store(true, ordering: .releasing) }
+            keep(&keeper, &box, isLast: isLast)
             if isLast { return }
-            (MonotonicTime.now() + .milliseconds(100)).sleep()
+            (MonotonicTime.now() + tap.pause).sleep()
+        }
+    }
+}
+
+extension BlackBoxThread {
+    private func keep(_ keeper: inout CaptureKeeper, _ box: inout BlackBox, isLast: Bool) {
+        if let why = tap.wantedCapture.withLock({ $0.take() }) {
+            box.triggers.append(
+                CaptureTrigger(.asked, "asked for: \(why)", cycle: box.last.cycle, at: box.last.at))
+        }
+        for trigger in box.triggers {
+            // The clock of the wall at the instant of the trigger, not at that of its discovery.
+            let age = MonotonicTime.now() - trigger.at
+            keeper.saw(
+                trigger, wallMicroseconds: (WallClock.nowNanoseconds() - age.nanoseconds) / 1_000)
+        }
+        box.triggers = []
+        tell(keeper.keep(at: box.last.at, isLast: isLast, isTripped: box.isTripped))
+    }
+
+    private func tell(_ outcome: CaptureKeeper.Outcome?) {
+        switch outcome {
+        case .kept(let text): journal.write(LogRecord(.captureKept, text))
+        case .notKept(let text): journal.write(LogRecord(.captureNotKept, text))
+        case nil: break
         }
     }
 }
 
 /// What was tapped, as the bytes of recordings.
 struct BlackBox {
-    private let unitCount: Int
+    private let units: [String]
+    private let period: Duration
     private let about: String
     private let files: [(path: String, bytes: [UInt8])]
     private let log: EventLog
@@ -86,11 +119,19 @@ struct BlackBox {
     private var pending: TappedController?
     /// Another recording has begun since this was set back.
     var isRenewed = false
+    /// What captures are kept for, since they were taken away.
+    var triggers: [CaptureTrigger] = []
+    /// The newest cycle.
+    private(set) var last = (cycle: UInt64(0), at: MonotonicTime(nanoseconds: 0))
+    /// A trip is latched in it.
+    private(set) var isTripped = false
 
     init(
-        unitCount: Int, about: String, files: [(path: String, bytes: [UInt8])], log: EventLog, program: String
+        units: [String], about: String, files: [(path: String, bytes: [UInt8])], log: EventLog,
+        program: String, period: Duration
     ) {
-        self.unitCount = unitCount
+        self.units = units
+        self.period = period
         self.about = about
         self.files = files
         self.log = log
@@ -118,20 +159,38 @@ struct BlackBox {
         while let told = tap.commands.pop(if: { $0.cycle <= cycle }) {
             if told.cycle == cycle { recorder?.command(told.command, at: told.at) }
         }
-        guard recorder != nil else { return }
         var events: [Event] = []
         snapshot.decision.events.forEach { events.append($0) }
+        look(&snapshot, events)
+        guard recorder != nil else { return }
         let age = MonotonicTime.now() - snapshot.decision.at
         recorder?.cycle(
-            grid: snapshot.grid, units: snapshot.units.span.extracting(first: unitCount),
+            grid: snapshot.grid, units: snapshot.units.span.extracting(first: units.count),
             wallSeconds: (WallClock.nowNanoseconds() - age.nanoseconds) / 1_000_000_000,
             at: snapshot.decision.at, &snapshot.decision,
             eventDigest: CoreRun.digest(CoreRun.told(events, log)))
     }
 
+    /// A cycle that comes so late has a reason that somebody will ask for.
+    private static let lateCycles: Int64 = 10
+    private static let lateLeast = Duration.milliseconds(200)
+
+    private mutating func look(_ snapshot: inout CycleSnapshot, _ events: [Event]) {
+        let (cycle, now) = (snapshot.decision.cycle, snapshot.decision.at)
+        let gap = now - last.at
+        if last.cycle > 0, gap >= max(Self.lateLeast, .nanoseconds(Self.lateCycles * period.nanoseconds)) {
+            triggers.append(
+                CaptureTrigger(.late, "no cycle for \(gap.milliseconds) ms", cycle: cycle, at: now))
+        }
+        last = (cycle, now)
+        triggers += events.compactMap { CaptureTrigger($0, units: units) }
+        isTripped = false
+        for unit in 0..<units.count where !snapshot.decision.units[unit].latched.isEmpty { isTripped = true }
+    }
+
     private mutating func begin(_ found: TappedController, at now: MonotonicTime) {
         finish()
-        var recorder = CycleRecorder(unitCount: unitCount, about: about, files: files)
+        var recorder = CycleRecorder(unitCount: units.count, about: about, files: files)
         recorder.checkpoint(
             RecordedCheckpoint(
                 wallSeconds: WallClock.nowMilliseconds() / 1_000, now: now, program: program,

@@ -1,3 +1,4 @@
+import CycleRecord
 import Glibc
 import LinuxIO
 import SiteConfig
@@ -27,12 +28,21 @@ extension BlackBoxPlaces {
 
 /// Which program this is: only the very same one can take up a controller's state as it lay in memory.
 enum ProgramIdentity {
-    /// Length and time of change of the file that runs; a copy that keeps its time is the same.
-    static var own: String {
-        var status = stat()
-        guard stat("/proc/self/exe", &status) == 0 else { return "unknown" }
-        return "\(status.st_size) bytes of \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
-    }
+    /// A digest of the file that runs; looked at once.
+    static let own: String = {
+        guard let bytes = try? DurableFile.read("/proc/self/exe", limit: 1 << 30) else { return "unknown" }
+        // FNV-1a over words of eight bytes, in four lanes: 100 MB in some ten milliseconds.
+        var lanes: InlineArray<4, UInt64> = InlineArray(repeating: 0xCBF2_9CE4_8422_2325)
+        bytes.withUnsafeBytes { all in
+            for (index, word) in all.bindMemory(to: UInt64.self).enumerated() {
+                lanes[index & 3] = (lanes[index & 3] ^ word) &* 0x0000_0100_0000_01B3
+            }
+        }
+        var sum = Checksum()
+        for lane in 0..<4 { sum.add(lanes[lane]) }
+        for byte in bytes.suffix(bytes.count % 8) { sum.add(UInt64(byte)) }
+        return "\(bytes.count) bytes, digest \(sum.text)"
+    }()
 }
 
 /// The newest of a row of recordings: written as it comes, never synced, so that it outlives the process at

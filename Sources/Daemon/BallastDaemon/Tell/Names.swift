@@ -1,37 +1,18 @@
 import Control
 import FrequencyResponse
+import Incident
 import Interlocks
 import Plant
 
 /// Names for logs and JSON, and sentences for people.
 enum Names {
     static func text(_ cause: Cause) -> String {
-        switch cause {
-        case .none: "none"
-        case .rating: "rating"
-        case .batteryCurrentLimit: "bms_current_limit"
-        case .batteryPermission: "bms_permission"
-        case .stateOfCharge: "state_of_charge"
-        case .reading(let signal): "no_\(signal.name)"
-        case .interlock(let id): "\(id.name)"
-        case .mode: "not_in_service"
-        case .entry: "entry_ramp"
-        case .siteLimit: "site_limit"
-        case .contactors: "contactors_open"
-        case .sharing: "sharing"
-        case .grid(let cause): "grid_\(cause.name)"
-        }
+        CauseText.of(cause)
     }
 
     /// `meter`, `inverter BESS_01`, `pmu 1`.
     static func text(_ source: FrequencySource.Kind, units: [String]) -> String {
-        switch source {
-        case .meter: "meter"
-        case .inverter(let index):
-            units.indices.contains(index) ? "inverter \(units[index])" : "inverter \(index + 1)"
-        case .phasor(let index): "pmu \(index + 1)"
-        case .simulated: "simulated"
-        }
+        CauseText.of(source, units)
     }
 
     static func text(_ state: GridSupervisor.State) -> String {

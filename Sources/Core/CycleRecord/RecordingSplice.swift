@@ -1,0 +1,77 @@
+import Control
+import Plant
+import Quantities
+
+/// Why a window of cycles was kept, and when that came about.
+public struct CaptureNote: Sendable, Equatable {
+    /// In words: `TRIP cell_overvoltage of BESS_01`.
+    public var trigger: String
+    /// Since 1970-01-01 00:00 UTC, µs.
+    public var wallMicroseconds: Int64
+    /// The controller's cycle.
+    public var cycle: UInt64
+
+    public init(trigger: String, wallMicroseconds: Int64, cycle: UInt64) {
+        self.trigger = trigger
+        self.wallMicroseconds = wallMicroseconds
+        self.cycle = cycle
+    }
+}
+
+/// Puts recordings of one site that follow each other together as one. Their records go over as they stand,
+/// each with its check made anew; what of a recording cannot be read, and all that comes after it there, does
+/// not.
+public struct RecordingSplice: Sendable {
+    private var writer: RecordWriter
+    private let unitCount: Int
+    private var hasFiles = false
+    private var digest = Checksum()
+    public private(set) var cycles: UInt64 = 0
+    public var bytes: [UInt8] { writer.bytes }
+
+    public init(unitCount: Int, about: String, note: CaptureNote) {
+        self.unitCount = unitCount
+        writer = RecordWriter(unitCount: unitCount)
+        writer.append(.about, Array(about.utf8))
+        var body: [UInt8] = []
+        body.append(littleEndian: note.wallMicroseconds)
+        body.append(littleEndian: note.cycle)
+        writer.append(.capture, body + Array(note.trigger.utf8))
+    }
+
+    /// - Returns: how many cycles of it were taken over; `nil` where it is none of this site.
+    @discardableResult
+    public mutating func add(_ recording: [UInt8]) -> Int? {
+        guard var reader = try? RecordingReader(recording), reader.unitCount == unitCount else { return nil }
+        var place = RecordingFormat.headerSize
+        var taken = 0
+        while let record = try? reader.next() {
+            let end = reader.place
+            // Kind and length stand before the body, the check behind it.
+            let body = Array(recording[(place + 5)..<(end - 8)])
+            place = end
+            switch record {
+            case .about, .end, .capture: break
+            case .file: if !hasFiles { writer.append(.file, body) }
+            case .start: writer.append(.start, body)
+            case .checkpoint: writer.append(.checkpoint, body)
+            case .command: writer.append(.command, body)
+            case .endAsked: writer.append(.endAsked, body)
+            case .cycle(_, let decision):
+                writer.append(.cycle, body)
+                for word in decision { digest.add(word) }
+                cycles += 1
+                taken += 1
+            }
+        }
+        hasFiles = hasFiles || taken > 0
+        return taken
+    }
+
+    public mutating func end() {
+        var body: [UInt8] = []
+        body.append(littleEndian: cycles)
+        body.append(littleEndian: digest.value)
+        writer.append(.end, body)
+    }
+}

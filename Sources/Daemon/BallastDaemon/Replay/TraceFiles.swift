@@ -1,0 +1,117 @@
+import CycleRecord
+import Incident
+import LinuxIO
+import SiteConfig
+
+/// What people want of a recording, each as a file; none drives anything.
+public struct TraceFiles: Sendable {
+    public enum Kind: Sendable {
+        case csv(String)
+        case json(String)
+        case page(String)
+        /// Without an ending: `.cfg` and `.dat` come behind it.
+        case comtrade(String, Comtrade.Form)
+    }
+
+    /// A recording as it can be read; what it cannot tell is in `Trace.fault`.
+    public static func trace(_ path: String) throws(ReadingFailure) -> (trace: Trace, nominal: Double) {
+        let found: [UInt8]?
+        do {
+            found = try DurableFile.read(path, limit: 1 << 30)
+        } catch {
+            throw ReadingFailure(description: "\(path): \(error)")
+        }
+        guard let bytes = found else { throw ReadingFailure(description: "\(path): there is no such file") }
+        do {
+            var reader = try RecordingReader(bytes)
+            var files: [(path: String, bytes: [UInt8])] = []
+            reading: while let record = try reader.next() {
+                switch record {
+                case .file(let path, let bytes): files.append((path, bytes))
+                case .about, .capture: continue
+                case .start, .checkpoint, .command, .cycle, .endAsked, .end: break reading
+                }
+            }
+            let site = try RecordedSite(files)
+            let trace = Trace(bytes, site: site.config.siteID, units: site.config.units.map(\.id))
+            return (trace, site.config.gridIntegration.nominalFrequency.value)
+        } catch {
+            throw ReadingFailure(description: "\(path): \(error)")
+        }
+    }
+
+    /// Why a recording gives no trace.
+    public struct ReadingFailure: Error, CustomStringConvertible {
+        public let description: String
+
+        public init(description: String) { self.description = description }
+    }
+
+    /// Writes one of them, whole or not at all.
+    ///
+    /// - Returns: what was written, for people.
+    public static func write(_ trace: Trace, nominal: Double, as kind: Kind) throws(SystemError) -> [String] {
+        switch kind {
+        case .csv(let path): return [try write(Array(trace.csv.utf8), to: path)]
+        case .json(let path): return [try write(Array(trace.json.utf8), to: path)]
+        case .page(let path): return [try write(Array(trace.page.utf8), to: path)]
+        case .comtrade(let path, let form):
+            let files = Comtrade(trace, as: form, nominal: nominal)
+            return [
+                try write(Array(files.configuration.utf8), to: path + ".cfg"),
+                try write(files.data, to: path + ".dat"),
+            ]
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String) throws(SystemError) -> String {
+        try DurableFile.replace(path, with: bytes)
+        return "\(path): \(bytes.count) bytes"
+    }
+}
+
+extension Trace {
+    /// A line a cycle and one for each unit in it: what was seen, decided, and what held it back.
+    public var steps: String {
+        func one(_ value: Double, _ uom: String) -> String {
+            value.isFinite ? "\((value * 100).rounded() / 100) \(uom)" : "no \(uom)"
+        }
+        func value(_ owner: String?, _ name: String, _ index: Int) -> Double {
+            analog.first { $0.owner == owner && $0.name == name }?.values[index] ?? .nan
+        }
+        var places = [Int](repeating: 0, count: bars.count)
+        var next = 0
+        var text = ""
+        for index in times.indices {
+            let at = CivilTime(microseconds: beginMicroseconds + Int64((times[index] * 1_000_000).rounded()))
+            text +=
+                "\(at.clock)  \(one(times[index], "s"))  \(one(value(nil, "frequency", index), "Hz"))  asked for "
+            text +=
+                "\(one(value(nil, "power asked for", index), "kW")), setpoint \(one(value(nil, "setpoint", index), "kW"))\n"
+            for bar in bars.indices {
+                while places[bar] + 1 < bars[bar].stretches.count,
+                    bars[bar].stretches[places[bar] + 1].from <= times[index]
+                { places[bar] += 1 }
+            }
+            for unit in units {
+                func state(_ name: String) -> String {
+                    guard let bar = bars.firstIndex(where: { $0.owner == unit && $0.name == name }) else {
+                        return ""
+                    }
+                    return bars[bar].stretches[places[bar]].text
+                }
+                let low = one(value(unit, "charge allowed", index), "kW")
+                text +=
+                    "    \(unit) \(state("mode")): setpoint \(one(value(unit, "setpoint", index), "kW")), gives "
+                text += "\(one(value(unit, "active power", index), "kW")), allowed \(low) … "
+                text +=
+                    "\(one(value(unit, "discharge allowed", index), "kW")), limited by \(state("limited by"))\n"
+            }
+            while next < happenings.count, happenings[next].time <= times[index] {
+                text += "    > \(happenings[next].unit ?? "site"): \(happenings[next].text)\n"
+                next += 1
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,215 @@
+import Control
+import CycleRecord
+import FrequencyResponse
+import Interlocks
+import Plant
+import PowerDispatch
+import Quantities
+
+/// Puts a trace together, cycle by cycle.
+public struct TraceBuilder {
+    private let units: [String]
+    private let columns: RecordedDecision.Columns
+    private var times: [Double] = []
+    private var analog: [Trace.Analog]
+    private var status: [Trace.Status]
+    private var modes: [Trace.Bar]
+    private var limits: [Trace.Bar]
+    private var contacts: [Trace.Bar]
+    private var happenings: [Trace.Happening] = []
+    private var before: RecordedDecision?
+    private var latchedEver: [InterlockSet]
+    private var latched: [[InterlockSet]]
+    /// Clock reading that is time zero, and that of the last cycle.
+    private var zero: Int64?
+    private var last: Int64 = 0
+    private var wall: (seconds: Int64, time: Double)?
+    /// The wall clock's second at the instant in which it changed: exact to a cycle.
+    private var exact: (seconds: Int64, time: Double)?
+
+    /// - Parameter units: their names, in the order of the site.
+    public init(_ units: [String]) {
+        self.units = units
+        columns = RecordedDecision.Columns(unitCount: units.count)
+        analog = SiteChannel.all.map { Trace.Analog(owner: nil, name: $0.name, uom: $0.uom) }
+        status = SiteChannel.flags.map { Trace.Status(owner: nil, name: $0.name) }
+        for unit in units {
+            analog += UnitChannel.all.map { Trace.Analog(owner: unit, name: $0.name, uom: $0.uom) }
+            status += UnitChannel.flags.map { Trace.Status(owner: unit, name: $0.name) }
+        }
+        modes = units.map { Trace.Bar(owner: $0, name: "mode") }
+        limits = units.map { Trace.Bar(owner: $0, name: "limited by") }
+        contacts = units.map { Trace.Bar(owner: $0, name: "main contact") }
+        latchedEver = units.map { _ in .none }
+        latched = units.map { _ in [] }
+    }
+
+    /// A controller starts, or goes on from a state.
+    public mutating func restart(_ text: String?) {
+        if let text { happenings.append(Trace.Happening(time: times.last ?? 0, unit: nil, text: text)) }
+    }
+
+    public mutating func note(_ command: Controller.Command, at now: MonotonicTime) {
+        let time = zero.map { Double(now.nanoseconds - $0) / 1e9 } ?? 0
+        happenings.append(
+            Trace.Happening(
+                time: max(0, time), unit: nil, text: "asked for: " + CommandText.of(command, units)))
+    }
+
+    /// - Parameter words: of the decision.
+    public mutating func add(_ inputs: CycleInputs, _ words: [UInt64]) {
+        let decision = RecordedDecision(words, columns)
+        let time = place(inputs)
+        times.append(time)
+        var (value, flag) = (0, 0)
+        for channel in SiteChannel.all {
+            analog[value].values.append(channel.value(inputs, decision))
+            value += 1
+        }
+        for channel in SiteChannel.flags {
+            status[flag].values.append(channel.value(inputs, decision))
+            flag += 1
+        }
+        for index in units.indices {
+            let unit = decision.unit(index)
+            for channel in UnitChannel.all {
+                analog[value].values.append(channel.value(inputs.units[index], unit, inputs.now))
+                value += 1
+            }
+            for channel in UnitChannel.flags {
+                status[flag].values.append(channel.value(inputs.units[index], unit))
+                flag += 1
+            }
+            latchedEver[index].insert(unit.latched)
+            latched[index].append(unit.latched)
+            extend(&modes[index], unit.mode.map { "\($0.name)" } ?? "unknown", time)
+            extend(&limits[index], unit.limitedBy.map(CauseText.of) ?? "unknown", time)
+            let contact = inputs.units[index].inputs.isMainContactorClosed.whole
+            extend(&contacts[index], contact.value.map { $0 ? "closed" : "open" } ?? "not read", time)
+        }
+        compare(decision, at: time)
+        before = decision
+    }
+
+    /// Of a clock that begins anew, after a restart of the machine, the wall clock says how long that was.
+    private mutating func place(_ inputs: CycleInputs) -> Double {
+        let now = inputs.now.nanoseconds
+        if zero == nil {
+            zero = now
+        } else if now < last, let wall {
+            let passed = max(1, inputs.wallSeconds - wall.seconds)
+            let resumed = Int64(((times.last ?? 0) + Double(passed)) * 1e9)
+            zero = now - resumed
+            exact = exact ?? wall
+        }
+        last = now
+        let time = Double(now - (zero ?? now)) / 1e9
+        if let wall, exact == nil, inputs.wallSeconds == wall.seconds + 1 {
+            exact = (inputs.wallSeconds, time)
+        }
+        wall = (inputs.wallSeconds, time)
+        return time
+    }
+
+    private func extend(_ bar: inout Trace.Bar, _ text: String, _ time: Double) {
+        if let last = bar.stretches.indices.last {
+            bar.stretches[last].to = time
+            if bar.stretches[last].text == text { return }
+        }
+        bar.stretches.append(Trace.Stretch(from: time, to: time, text: text))
+    }
+
+    // MARK: What happened
+
+    private mutating func compare(_ now: RecordedDecision, at time: Double) {
+        guard let before else { return first(now, at: time) }
+        if let old = before.cycle, let new = now.cycle, new != old &+ 1, new > old {
+            tell(time, nil, "\(new - old - 1) cycles are missing in the recording")
+        }
+        if now.outage != before.outage {
+            tell(time, nil, now.outage.map { "the grid: \($0.words)" } ?? "the grid allows service")
+        }
+        if now.meter != before.meter, let meter = now.meter { tell(time, nil, "the meter is \(meter.name)") }
+        if now.source != before.source {
+            tell(
+                time, nil,
+                "frequency is measured by " + (now.source.map { CauseText.of($0, units) } ?? "nobody"))
+        }
+        if now.basePointSource != before.basePointSource, let source = now.basePointSource {
+            tell(time, nil, "the base point is that of: \(source.name)")
+        }
+        for index in units.indices { compare(before.unit(index), now.unit(index), index, at: time) }
+    }
+
+    private mutating func first(_ now: RecordedDecision, at time: Double) {
+        for index in units.indices {
+            let unit = now.unit(index)
+            if let mode = unit.mode { tell(time, index, "is \(mode.name)") }
+            for id in Self.members(unit.latched) {
+                tell(
+                    time, index, "trip latched before: \(id.name)", isFirstOut: unit.firstOut == id,
+                    isTrip: true)
+            }
+        }
+    }
+
+    private mutating func compare(
+        _ old: RecordedDecision.Unit, _ new: RecordedDecision.Unit, _ index: Int, at time: Double
+    ) {
+        for id in Self.members(new.latched.subtracting(old.latched)) {
+            tell(time, index, "TRIP \(id.name)", isFirstOut: new.firstOut == id, isTrip: true)
+        }
+        for id in Self.members(old.latched.subtracting(new.latched)) {
+            tell(time, index, "trip reset: \(id.name)")
+        }
+        for id in Self.members(new.warnings.subtracting(old.warnings)) {
+            tell(time, index, "warning \(id.name)")
+        }
+        for id in Self.members(old.warnings.subtracting(new.warnings)) {
+            tell(time, index, "warning gone: \(id.name)")
+        }
+        if new.contactorFault != old.contactorFault, let fault = new.contactorFault {
+            tell(time, index, "contactors: \(fault.name)")
+        }
+        if new.mode != old.mode, let mode = new.mode {
+            tell(time, index, (old.mode.map { "\($0.name) → " } ?? "") + "\(mode.name)")
+        }
+        if new.hold.isEmpty != old.hold.isEmpty {
+            tell(time, index, new.hold.isEmpty ? "nothing holds it any more" : "is held until it is resumed")
+        }
+    }
+
+    private mutating func tell(
+        _ time: Double, _ index: Int?, _ text: String, isFirstOut: Bool = false, isTrip: Bool = false
+    ) {
+        happenings.append(
+            Trace.Happening(
+                time: time, unit: index.map { units[$0] }, text: text, isFirstOut: isFirstOut, isTrip: isTrip)
+        )
+    }
+
+    static func members(_ set: InterlockSet) -> [InterlockID] {
+        (UInt8(0)..<64).compactMap { InterlockID(rawValue: $0) }.filter { set.contains($0) }
+    }
+
+    // MARK: The end
+
+    public func finish(into trace: inout Trace) {
+        trace.times = times
+        trace.analog = analog
+        trace.status = status
+        for index in units.indices {
+            for id in Self.members(latchedEver[index]) {
+                trace.status.append(
+                    Trace.Status(
+                        owner: units[index], name: "trip \(id.name)",
+                        values: latched[index].map { $0.contains(id) }))
+            }
+        }
+        for index in units.indices { trace.bars += [modes[index], limits[index], contacts[index]] }
+        trace.happenings = happenings
+        if let known = exact ?? wall {
+            trace.beginMicroseconds = known.seconds * 1_000_000 - Int64((known.time * 1_000_000).rounded())
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import ControlSocket
+import Glibc
+import LinuxIO
+import SiteConfig
+import SiteFile
+
+/// Where the captures of a site stand.
+struct CapturePlace: ParsableArguments {
+    @Option(help: "The folder of the captures; otherwise the one of --config.")
+    var captures: String?
+
+    @Option(help: "The site's configuration file.")
+    var config = "/etc/ballast/site.yaml"
+
+    func directory() throws -> String {
+        if let captures { return captures }
+        return try SiteConfig.load(path: config).paths.stateDirectory + "/captures"
+    }
+
+    /// The oldest first.
+    func names() throws -> (directory: String, names: [String]) {
+        let directory = try directory()
+        guard let folder = opendir(directory) else {
+            throw Refusal("\(directory): \(String(cString: strerror(errno)))")
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(".cycles") { names.append(name) }
+        }
+        return (directory, names.sorted())
+    }
+}
+
+struct CaptureCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capture",
+        abstract: "Keep the last 30 s and the next 10 s of recorded cycles as one file.")
+    @OptionGroup var reason: ReasonOption
+    @OptionGroup var socket: SocketOption
+
+    func run() throws {
+        print(try socket.ask(ControlRequest(.capture, reason: reason.reason)).done ?? "")
+    }
+}
+
+struct CapturesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "captures",
+        abstract: "List the windows of cycles that were kept, the oldest first.",
+        discussion:
+            "Each name begins with the time of what it was kept for, in UTC, and ends with what that was.")
+    @OptionGroup var place: CapturePlace
+
+    func run() throws {
+        let (directory, names) = try place.names()
+        for name in names {
+            var status = stat()
+            let size = stat(directory + "/" + name, &status) == 0 ? "\(status.st_size) bytes" : "gone"
+            print("\(directory)/\(name)  \(size)")
+        }
+        if names.isEmpty { print("\(directory): no capture is there") }
+    }
+}
+
+struct IncidentCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "incident",
+        abstract: "Put a capture and the journal of its minutes together in one folder that can be sent on.",
+        discussion: """
+            index.html shows what happened in which order, with curves; incident.json is the same for programs; values.csv and \
+            incident.cfg with incident.dat (IEEE C37.111-2013) hold every value; capture.cycles is the recording itself, for \
+            'ballastctl replay'; journal.txt is what the programs said, requests and who made them among it, where this \
+            machine keeps a journal.
+
+            EXAMPLE
+              ballastctl incident                       # the newest capture
+              ballastctl incident 20261123T1403 --output /tmp/incident
+              ballastctl incident trip.cycles
+            """)
+
+    @Argument(help: "A capture's file, or how its name begins (its time in UTC); the newest without it.")
+    var which: String?
+
+    @Option(name: .shortAndLong, help: "The folder to make; otherwise incident-TIME here.")
+    var output: String?
+
+    @OptionGroup var place: CapturePlace
+
+    func run() throws {
+        let file = try found()
+        let name = file.split(separator: "/").last.map(String.init) ?? file
+        let folder = output ?? "incident-" + name.prefix { $0 != "." && $0 != "-" }
+        guard let bytes = try DurableFile.read(file, limit: 1 << 30) else {
+            throw Refusal("\(file): there is no such file")
+        }
+        try DurableFile.createDirectories(folder)
+        try DurableFile.replace(folder + "/capture.cycles", with: bytes)
+        let status = try OtherProgram.run([
+            OtherProgram.beside("ballastd"), "--replay", file, "--page", folder + "/index.html",
+            "--incident-json",
+            folder + "/incident.json", "--csv", folder + "/values.csv", "--comtrade", folder + "/incident",
+        ])
+        writeJournal(of: name, to: folder + "/journal.txt")
+        print("\(folder)/index.html")
+        if status != 0 { throw ExitCode(status) }
+    }
+
+    private func found() throws -> String {
+        if let which, access(which, F_OK) == 0 { return which }
+        let (directory, names) = try place.names()
+        let fitting = which.map { beginning in names.filter { $0.hasPrefix(beginning) } } ?? names
+        guard let newest = fitting.last else {
+            throw Refusal(
+                which.map { "\(directory): no capture begins with \($0), and there is no such file" }
+                    ?? "\(directory): no capture is there")
+        }
+        return directory + "/" + newest
+    }
+
+    /// Five minutes before and after the time in the name.
+    private func writeJournal(of name: String, to path: String) {
+        let digits = name.prefix(15).utf8.map { Int($0) - 48 }
+        guard digits.count == 15, digits[8] == 36,
+            !digits.enumerated().contains(where: { $0.offset != 8 && !(0...9).contains($0.element) })
+        else { return }
+        func number(_ range: Range<Int>) -> Int { digits[range].reduce(0) { $0 * 10 + $1 } }
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon, parts.tm_mday) = (
+            Int32(number(0..<4) - 1_900), Int32(number(4..<6) - 1), Int32(number(6..<8))
+        )
+        (parts.tm_hour, parts.tm_min, parts.tm_sec) = (
+            Int32(number(9..<11)), Int32(number(11..<13)), Int32(number(13..<15))
+        )
+        let at = timegm(&parts)
+        let words = [
+            "journalctl", "--unit=ballastd.service", "--unit=ballast-link.service", "--utc",
+            "--output=short-iso-precise",
+            "--since=@\(at - 300)", "--until=@\(at + 300)",
+        ]
+        do {
+            let status = try OtherProgram.run(words, output: path)
+            if status != 0 { print("journal.txt: journalctl ended with \(status)") }
+        } catch {
+            print("journal.txt: not there: \(error)")
+        }
+    }
+}
