@@ -36,7 +36,7 @@ public struct Comtrade: Sendable {
         lines.append(Self.stamp(trace.beginMicroseconds))
         let trigger = trace.triggerTime ?? 0
         lines.append(Self.stamp(trace.beginMicroseconds + Int64((trigger * 1_000_000).rounded())))
-        // Time factor, UTC as the data's and the place's own, a clock of unknown quality, no leap second told.
+        // Time factor, UTC as the data's and the place's own, a clock of unknown quality.
         lines += [form.rawValue.uppercased(), "1", "0,0", "F,3"]
         configuration = lines.joined(separator: "\r\n") + "\r\n"
         data = Self.data(trace, scales, form)

@@ -47,6 +47,7 @@ import Testing
         (.resume,   false, true, true),
         (.setpoint, false, true, true),
         (.revoke,   false, true, true),
+        (.capture,  false, true, true),
         (.mode,     false, true, true),
         (.modbusWrite, false, false, true),
         (.reversion, false, false, true),

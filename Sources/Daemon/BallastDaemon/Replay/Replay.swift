@@ -167,8 +167,8 @@ public struct Replay {
 }
 
 extension Replay {
-    /// Replays a file, and says what came of it: with the recorded settings in one line, with others what they
-    /// would have changed.
+    /// Replays a file, and says what came of it: with the recorded settings in one line, with others
+    /// what they would have changed.
     ///
     /// - Parameter site: another site's file in place of the recorded one.
     /// - Returns: with `isAsWanted` where nothing differs.
