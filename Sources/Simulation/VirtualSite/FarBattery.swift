@@ -61,7 +61,8 @@ struct FarBattery {
         let frames = voice.frames(unit, at: now)
         guard !isSilent(at: now), !frames.isEmpty else { return [] }
         if frames.contains(where: { $0.kind == .data }) { spokeAt = now }
-        if let said = voice.said { allowedCurrent = said.allowedCurrent }
+        // What cannot be understood has not been said.
+        if !unit.isBatterySpoilt, let said = voice.said { allowedCurrent = said.allowedCurrent }
         // The last of them may overtake nothing, and still be older than what was said before it.
         let isLate = unit.has(.bmsJitter) || voice.hasFramesToCome || hadFramesToCome
         for case .bmsJitter(let time) in unit.faults { lateness = time }

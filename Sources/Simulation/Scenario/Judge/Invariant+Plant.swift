@@ -310,32 +310,32 @@ extension RunHistory {
     func judgeSiteLimits() -> Judgement {
         guard importLimit != nil || exportLimit != nil else { return .notJudged("no limit is agreed") }
         guard hasTruth else { return blind }
-        var since: Duration?
+        var (since, wasRunning) = (Duration?.none, true)
         for sample in samples {
+            // What stood before the program's start is its own from then on.
+            if !wasRunning && sample.isDaemonRunning { since = nil }
+            wasRunning = sample.isDaemonRunning
             let room = ratedPower * 0.01
             let power = sample.pointPower
             let isOver =
                 exportLimit.map { power > $0 + room } ?? false
                 || importLimit.map { -power > $0 + room } ?? false
             // What the load alone takes nobody here can help.
-            guard isOver, sample.delivered.magnitude > room else {
+            guard isOver, sample.delivered.magnitude > room, !Self.isUnattended(sample) else {
                 since = nil
                 continue
             }
-            let begun = since ?? sample.time
-            since = begun
+            since = since ?? sample.time
             let lies: Set<Fault.Kind> = [.meterFrozen, .meterReversed, .meterNotAvailable, .meterSilence]
-            var limit = PhysicalTime.pointOfConnection.time
-            if sample.siteFaults.contains(where: { lies.contains($0) }) {
-                limit = limit + PhysicalTime.lyingMeter.time
-            }
+            let isLying = sample.siteFaults.contains { lies.contains($0) }
+            var limit = PhysicalTime.pointOfConnection.time + (isLying ? PhysicalTime.lyingMeter.time : .zero)
             for (unit, seen) in sample.units.enumerated()
             where Self.isDeaf(seen) || !sample.isDaemonRunning {
                 // What another master goes on to write, contacts alone end.
                 let told = isTold(seen) ? sample.time : PhysicalTime.telling.time
                 limit = Swift.max(limit, (tail(unit, seen) ?? told) + units[unit].response)
             }
-            guard sample.time - begun > limit else { continue }
+            guard sample.time - (since ?? sample.time) > limit else { continue }
             return .failed(
                 "at \(Figure.text(sample.time.seconds)) s: \(kilowatts(power)) at the point of connection")
         }

@@ -148,6 +148,11 @@ extension RunHistory {
                 && (sample.units[unit].faults.isEmpty || sample.time == start)
         }
     }
+
+    /// Another master goes on to write, and the program that would write against it does not run.
+    static func isUnattended(_ sample: RunSample) -> Bool {
+        !sample.isDaemonRunning && sample.units.contains { $0.faults.contains(.inverterForeignWrites) }
+    }
 }
 
 extension Duration {
