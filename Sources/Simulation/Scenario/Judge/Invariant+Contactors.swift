@@ -15,7 +15,7 @@ extension RunHistory {
                 guard let truth = seen.truth else { continue }
                 for parting in truth.partings {
                     guard parting.cause == .coil || parting.cause == .permit,
-                        parting.current.magnitude > units[unit].breakingCurrent, !truth.hasEmergency
+                        parting.current.magnitude > partable(unit, truth), !truth.hasEmergency
                     else { continue }
                     let waited = silence(towards: unit, until: sample.time)
                     // A timer that does not run, or that somebody else starts anew, ends nothing.
@@ -33,6 +33,23 @@ extension RunHistory {
             }
         }
         return .passed
+    }
+
+    /// What an inverter draws without any power, A.
+    func idleCurrent(_ unit: Int, _ truth: UnitTruth) -> Double {
+        units[unit].idle.value / Swift.max(1, truth.packVoltage.value)
+    }
+
+    /// What a contact may part: its maker's figure, and no less than what the inverter draws without power, which
+    /// no waiting ends.
+    private func partable(_ unit: Int, _ truth: UnitTruth) -> Amperes {
+        Swift.max(units[unit].breakingCurrent, Amperes(idleCurrent(unit, truth) + 0.5))
+    }
+
+    /// A current above this is a load.
+    func load(_ unit: Int, _ seen: UnitSample) -> Amperes {
+        let idle = seen.truth.map { idleCurrent(unit, $0) + 0.5 } ?? 0
+        return Swift.max(units[unit].currentFloor, Amperes(idle))
     }
 
     /// A trip stands for whose cause nobody waits longer.

@@ -147,7 +147,7 @@ extension RunHistory {
     private func isInside(
         _ current: Amperes, _ allowed: ClosedRange<Double>, _ truth: UnitTruth, _ unit: Int
     ) -> Bool {
-        let idle = units[unit].idle.value / Swift.max(1, truth.packVoltage.value)
+        let idle = idleCurrent(unit, truth)
         let high = Swift.max(allowed.upperBound * 1.02, idle) + 0.5
         return current.value <= high && current.value >= allowed.lowerBound * 1.02 - 0.5
     }

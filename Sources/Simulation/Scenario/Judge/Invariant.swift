@@ -230,7 +230,7 @@ extension RunHistory {
                 let seen = sample.units[unit]
                 tripped = seen.mode == "tripped" ? tripped ?? sample.time : nil
                 let isOff = seen.mainCoil == false
-                if wasOn && isOff && seen.current.magnitude > units[unit].currentFloor {
+                if wasOn && isOff && seen.current.magnitude > load(unit, seen) {
                     let waited = tripped.map { sample.time - $0 } ?? .zero
                     if waited + reaction < allowance, !isDeclared(unit, sample.time) {
                         return failure(
