@@ -40,8 +40,8 @@ extension RunHistory {
         units[unit].idle.value / Swift.max(1, truth.packVoltage.value)
     }
 
-    /// What a contact may part: its maker's figure, and no less than what the inverter draws without power, which
-    /// no waiting ends.
+    /// What a contact may part: its maker's figure, and no less than what the inverter draws without power,
+    /// which no waiting ends.
     private func partable(_ unit: Int, _ truth: UnitTruth) -> Amperes {
         Swift.max(units[unit].breakingCurrent, Amperes(idleCurrent(unit, truth) + 0.5))
     }
