@@ -319,8 +319,9 @@ let package = Package(
             "VirtualSiteTests",
             [
                 "Quantities", "Scenario", "SiteConfig", "YAMLText", "BallastDaemon", "BallastSimulator",
-                "VirtualSite", "SiteFile",
-            ]),
+                "VirtualSite", "SiteFile", "CycleRecord", "LinuxIO",
+            ],
+            exclude: ["recordings"]),
         tests(
             "FrequencyReplayTests",
             [

@@ -32,6 +32,22 @@ extension Trace {
             """
     }
 
+    /// The curves of the page in one drawing (SVG): the site's, then each unit's.
+    public var plot: String {
+        let begin = CivilTime(microseconds: beginMicroseconds)
+        let all = units.flatMap { unit in
+            panels(of: unit).map { panel in
+                var panel = panel
+                panel.title = "\(unit): \(panel.title)"
+                return panel
+            }
+        }
+        return Plot(
+            title: "Site \(site), \(begin.text)", timeTitle: "s since \(begin.clock) UTC",
+            panels: sitePanels + all
+        ).svg
+    }
+
     private static let style = """
         body{font:15px/1.45 sans-serif;color:#111;background:#fff;max-width:1100px;margin:24px auto;padding:0 16px}
         h1{font-size:22px}h2{font-size:18px;margin-top:28px}table{border-collapse:collapse;width:100%}

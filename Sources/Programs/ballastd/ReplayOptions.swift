@@ -30,6 +30,12 @@ struct ReplayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --replay: write what happened as a page.", visibility: .hidden))
     var page: String?
 
+    @Option(help: ArgumentHelp("With --replay: write its curves as a drawing.", visibility: .hidden))
+    var plot: String?
+
+    @Flag(help: ArgumentHelp("With --replay: accept what this version decides.", visibility: .hidden))
+    var accept = false
+
     @Option(help: ArgumentHelp("With --replay: write COMTRADE files of this name.", visibility: .hidden))
     var comtrade: String?
 
@@ -39,6 +45,12 @@ struct ReplayOptions: ParsableArguments {
     /// - Returns: whether it was asked for.
     func run() throws -> Bool {
         guard let replay else { return false }
+        if accept {
+            let (text, isDone) = Replay.accept(path: replay)
+            print(text)
+            if !isDone { throw ExitCode.failure }
+            return true
+        }
         guard !wanted.isEmpty || step else {
             let (text, isAsWanted) = Replay.report(path: replay, with: other)
             print(text)
@@ -80,6 +92,7 @@ struct ReplayOptions: ParsableArguments {
         if let csv { kinds.append(.csv(csv)) }
         if let incidentJSON { kinds.append(.json(incidentJSON)) }
         if let page { kinds.append(.page(page)) }
+        if let plot { kinds.append(.plot(plot)) }
         if let comtrade { kinds.append(.comtrade(comtrade, form)) }
         return kinds
     }

@@ -33,6 +33,9 @@ public struct Replay {
     public private(set) var digest = ""
     /// The recording was ended, not cut off by the death of its writer.
     public private(set) var isEnded = false
+    /// The same recording with the decisions that were made now; `nil` where none was asked for or it cannot
+    /// be made.
+    public private(set) var accepted: [UInt8]?
 
     private var files: [(path: String, bytes: [UInt8])] = []
     private var site: RecordedSite?
@@ -40,22 +43,32 @@ public struct Replay {
     private var recorder: CycleRecorder?
     private var begun = MonotonicTime(nanoseconds: 0)
     private var inputCount = 0
+    private var unitCount = 0
     private var names: [String] = []
+    private let accepts: Bool
 
     /// Replays all of it, up to the first difference or fault.
-    public init(_ bytes: [UInt8]) {
+    ///
+    /// - Parameter accepts: goes on behind a difference, and makes the recording anew (`accepted`).
+    public init(_ bytes: [UInt8], accepts: Bool = false) {
+        self.accepts = accepts
         do throws(RecordingFault) {
             var reader = try RecordingReader(bytes)
             inputCount = CycleNames.inputs(reader.unitCount).count
             names = CycleNames.decision(reader.unitCount)
-            recorder = CycleRecorder(unitCount: reader.unitCount, about: "replay", files: [])
-            while difference == nil, fault == nil, let record = try reader.next() { take(record) }
+            unitCount = reader.unitCount
+            recorder = CycleRecorder(unitCount: unitCount, about: "replay", files: [])
+            while difference == nil || accepts, fault == nil, let record = try reader.next() { take(record) }
             isEnded = reader.isEnded
         } catch {
             fault = error.description
         }
         if let core { recorder = core.recorder }
         digest = recorder?.digest.text ?? ""
+        if accepts, fault == nil, cycles > 0 {
+            if isEnded { recorder?.end() }
+            accepted = recorder?.bytes
+        }
         (core, recorder) = (nil, nil)
     }
 
@@ -74,6 +87,7 @@ public struct Replay {
         case .cycle(let inputs, let decision): turn(inputs, decision)
         case .end(let count, let digest):
             let own = core?.recorder ?? recorder
+            if accepts && difference != nil { break }
             if count != cycles || digest != own?.digest.value {
                 fault = "its end tells of \(count) cycles with another digest than those that are there"
             }
@@ -90,6 +104,9 @@ public struct Replay {
                 return
             }
             self.site = site
+            if accepts && starts == 0 {
+                recorder = CycleRecorder(unitCount: unitCount, about: about, files: files)
+            }
             var state = CoreState()
             (state.latches, state.run) = (start.latches, start.run)
             if let core { recorder = core.recorder }
@@ -105,6 +122,10 @@ public struct Replay {
 
     /// The state of the very program that this is, or none.
     private mutating func resume(_ found: RecordedCheckpoint) {
+        if accepts {
+            fault = "it begins with the state of a running controller, which another version cannot take up"
+            return
+        }
         guard found.program == ProgramIdentity.own, let controller = ControllerWords.controller(found.words)
         else {
             fault =
@@ -133,6 +154,7 @@ public struct Replay {
         _ = core.turn(grid: inputs.grid, units: inputs.units.span, at: inputs.now)
         cycles += 1
         guard let words = core.recorder?.words else { return }
+        guard difference == nil else { return }
         for index in decision.indices where words[inputCount + index] != decision[index] {
             difference = Difference(
                 cycle: cycles, time: inputs.now - begun, field: names[index], recorded: decision[index],
@@ -183,6 +205,32 @@ extension Replay {
             }
             let replay = Replay(bytes)
             return ("\(path): \(replay.text)", replay.isIdentical)
+        } catch {
+            return ("\(path): \(error)", false)
+        }
+    }
+
+    /// Writes a recording anew with what this version decides on its measurements, and says what was first
+    /// another decision.
+    ///
+    /// - Returns: whether the file now holds this version's decisions.
+    public static func accept(path: String) -> (text: String, isDone: Bool) {
+        do {
+            guard let bytes = try DurableFile.read(path, limit: 1 << 30) else {
+                return ("\(path): there is no such file", false)
+            }
+            let replay = Replay(bytes, accepts: true)
+            guard let accepted = replay.accepted else {
+                return ("\(path): not accepted: \(replay.fault ?? "it holds no cycle")", false)
+            }
+            guard let difference = replay.difference else {
+                return ("\(path): nothing to accept: \(replay.text)", true)
+            }
+            try DurableFile.replace(path, with: accepted)
+            return (
+                "\(path): accepted, \(replay.cycles) cycles, digest \(replay.digest); first difference in cycle "
+                    + "\(difference.cycle): \(difference.field)", true
+            )
         } catch {
             return ("\(path): \(error)", false)
         }

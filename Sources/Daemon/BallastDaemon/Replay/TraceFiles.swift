@@ -9,6 +9,8 @@ public struct TraceFiles: Sendable {
         case csv(String)
         case json(String)
         case page(String)
+        /// The page's curves alone, as SVG.
+        case plot(String)
         /// Without an ending: `.cfg` and `.dat` come behind it.
         case comtrade(String, Comtrade.Form)
     }
@@ -55,6 +57,7 @@ public struct TraceFiles: Sendable {
         case .csv(let path): return [try write(Array(trace.csv.utf8), to: path)]
         case .json(let path): return [try write(Array(trace.json.utf8), to: path)]
         case .page(let path): return [try write(Array(trace.page.utf8), to: path)]
+        case .plot(let path): return [try write(Array(trace.plot.utf8), to: path)]
         case .comtrade(let path, let form):
             let files = Comtrade(trace, as: form, nominal: nominal)
             return [

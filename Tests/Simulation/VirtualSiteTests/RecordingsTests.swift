@@ -1,0 +1,86 @@
+import BallastDaemon
+import CycleRecord
+import Glibc
+import LinuxIO
+import Testing
+
+@testable import VirtualSite
+
+/// Runs of scenarios as they were once decided, cycle by cycle. What a change of a rule does to them shows
+/// here as the first decision that is another one, and somebody accepts it on purpose.
+@Suite struct RecordingsTests {
+    static let folder = project + "/Tests/Simulation/VirtualSiteTests/recordings"
+
+    static let names: [String] = {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(".cycles") { names.append(name) }
+        }
+        return names.sorted()
+    }()
+
+    private static func bytes(_ name: String) throws -> [UInt8] {
+        try #require(try DurableFile.read(folder + "/" + name, limit: 1 << 24))
+    }
+
+    @Test func `there are recordings`() { #expect(Self.names.count >= 10) }
+
+    @Test(arguments: names)
+    func `is decided as it was`(name: String) throws {
+        let replay = Replay(try Self.bytes(name))
+        #expect(
+            replay.isIdentical && replay.isEnded,
+            """
+            \(replay.text)
+            Where that was meant: ballastctl replay Tests/Simulation/VirtualSiteTests/recordings/\(name) --accept, \
+            and the commit says why. Where a recording has another form by now: ballast-sim run \
+            hil/scenarios/\(name.dropLast(7)).yaml --capture with that name.
+            """)
+    }
+
+    /// What is accepted without a change is the file itself, byte for byte: nothing gets lost on the way.
+    @Test(arguments: names.prefix(3))
+    func `what is accepted unchanged is the same file`(name: String) throws {
+        let bytes = try Self.bytes(name)
+        #expect(Replay(bytes, accepts: true).accepted == bytes)
+    }
+
+    /// The droop in the recorded site's file is changed: the recorded decisions are then another rule's.
+    @Test func `a changed rule shows as the first cycle that it decides otherwise, and is accepted`() throws {
+        let changed = try Self.replacing(
+            "droop_percent: 5.0", by: "droop_percent: 4.0", in: try Self.bytes("002-droop-step.cycles"))
+        let replay = Replay(changed)
+        let difference = try #require(replay.difference, "\(replay.text)")
+        #expect(replay.text.hasPrefix("differs in cycle \(difference.cycle), "))
+        // The step of the grid comes 1 s after the run's clock began, and nothing differs before it.
+        #expect(difference.cycle > 10)
+        let accepted = try #require(Replay(changed, accepts: true).accepted)
+        #expect(Replay(accepted).isIdentical && accepted != changed)
+    }
+
+    /// A text of the same length in place of another, and every check made anew behind it, by what
+    /// `RecordingFormat` says of its bytes.
+    private static func replacing(_ old: String, by new: String, in bytes: [UInt8]) throws -> [UInt8] {
+        let (old, new) = (Array(old.utf8), Array(new.utf8))
+        var bytes = bytes
+        let first = try #require(
+            bytes.indices.first { bytes[$0...].starts(with: old) }, "the file does not hold it")
+        bytes.replaceSubrange(first..<(first + old.count), with: new)
+        var check = Checksum()
+        check.add(bytes[..<16])
+        var place = 16
+        while place + 5 <= bytes.count {
+            let length = (0..<4).reduce(0) { $0 | Int(bytes[place + 1 + $1]) << (8 * $1) }
+            let end = place + 5 + length
+            check.add(bytes[place..<end])
+            for index in 0..<8 { bytes[end + index] = UInt8(truncatingIfNeeded: check.value >> (8 * index)) }
+            place = end + 8
+        }
+        return bytes
+    }
+}
