@@ -178,12 +178,14 @@ let package = Package(
             [
                 "JSONText", "Recorder", "ConfigText", "ControlSocket", "LinuxIO", "YAMLText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
         edge(
             "BallastAggregator",
             [
-                "JSONText", "SiteRecords", "ConfigText", "LinuxIO", "RemoteLeases", "Signatures", "YAMLText",
+                "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "Incident", "LinuxIO", "RemoteLeases",
+                "Signatures", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -331,14 +333,15 @@ let package = Package(
         tests(
             "BallastLinkTests",
             [
-                "Recorder", "ConfigText", "YAMLText", "BallastLink", "ProgramSupport", "ballast-aggregator",
-                "ballast-link", .product(name: "GRDB", package: "GRDB.swift"),
+                "Recorder", "ConfigText", "YAMLText", "BallastLink", "LinuxIO", "ProgramSupport",
+                "ballast-aggregator", "ballast-link", .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         tests(
             "BallastAggregatorTests",
             [
-                "JSONText", "ConfigText", "YAMLText", "BallastAggregator", "ProgramSupport",
-                "ballast-aggregator",
+                "JSONText", "ConfigText", "YAMLText", "BallastAggregator", "CycleRecord", "Incident",
+                "LinuxIO",
+                "ProgramSupport", "ballast-aggregator",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

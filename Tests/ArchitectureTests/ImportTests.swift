@@ -59,7 +59,7 @@ import Testing
                           "ControlSocket", "SiteEvents", "SiteRecords"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOSSL", "Crypto", "Dispatch"],
-        "BallastAggregator": ["JSONText", "SiteRecords", "ConfigText", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
+        "BallastAggregator": ["JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes",
                               "ServiceLifecycle", "UnixSignals"],
         "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],

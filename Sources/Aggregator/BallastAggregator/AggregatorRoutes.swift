@@ -11,6 +11,7 @@ struct AggregatorRoutes: Sendable {
     let figures: Figures
     let listeners: Listeners
     let log: @Sendable (String) -> Void
+    let painter = CapturePainter()
     private let states = StateCache()
 
     init(
@@ -60,7 +61,7 @@ struct AggregatorRoutes: Sendable {
                     .get, "/v1/events", .read,
                     "New events of all sites as they come (SSE); Last-Event-ID takes up a stream again.",
                     answer: listen),
-            ] + leases
+            ] + leases + captures
         func openAPI(_ text: String) -> Route {
             Route(.get, "/v1/openapi.json", .read, "This document (OpenAPI 3.1).") { _ in Answers.json(text) }
         }

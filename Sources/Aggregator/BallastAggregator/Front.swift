@@ -62,7 +62,7 @@ struct Front: HTTPResponder {
             caller: caller, site: site, query: try Query(request, of: found), body: [],
             lastEvent: Self.lastEventName.flatMap { request.headers[$0] })
         guard found.bodyLimit > 0 else { return try await found.answer(call) }
-        try checkType(request)
+        try checkType(request, found.bodyType)
         let length = request.headers[.contentLength].flatMap { Int($0) }
         return try await bodies.with(
             request.body, declared: length, limit: found.bodyLimit, for: caller.name
@@ -118,7 +118,7 @@ struct Front: HTTPResponder {
         throw refusal
     }
 
-    private func checkType(_ request: Request) throws(Refusal) {
+    private func checkType(_ request: Request, _ wanted: String) throws(Refusal) {
         if let coding = request.headers[.contentEncoding], coding.lowercased() != "identity" {
             throw Refusal(
                 .unsupportedMediaType, "the body must not be packed: it is \(LogText.plain(coding))")
@@ -126,8 +126,8 @@ struct Front: HTTPResponder {
         // Who names no type is taken at the word of the path.
         guard let type = request.headers[.contentType] else { return }
         let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
-        guard essence == "application/json" else {
-            throw Refusal(.unsupportedMediaType, "the body must be application/json")
+        guard essence == wanted else {
+            throw Refusal(.unsupportedMediaType, "the body must be \(wanted)")
         }
     }
 

@@ -76,7 +76,7 @@ extension AggregatorRoutes {
     }
 
     /// The one site that the request's token speaks for, or that it names of several.
-    private func site(of call: Call) throws -> String {
+    func site(of call: Call) throws -> String {
         if let named = call.query[.site] {
             try gate.checkMay(.report, named, call.caller)
             return named

@@ -40,7 +40,7 @@ enum OpenAPI {
             + "\(route.role.rawValue).\",\"parameters\":[\(parameters.joined(separator: ","))],"
         if route.bodyLimit > 0 {
             text +=
-                "\"requestBody\":{\"required\":true,\"content\":{\"application/json\":{\"schema\":"
+                "\"requestBody\":{\"required\":true,\"content\":{\"\(route.bodyType)\":{\"schema\":"
                 + "\(body(route.pattern))}}},"
         }
         return text + "\"responses\":{\(responses(route))}}"
@@ -54,15 +54,20 @@ enum OpenAPI {
             case .format: "{\"type\":\"string\",\"enum\":[\"json\",\"csv\"]}"
             case .cursor where isRange:
                 "{\"type\":\"string\",\"pattern\":\"^-?[0-9]{1,15}\\\\.[0-9]{1,15}$\"}"
+            case .bytes: "{\"type\":\"integer\",\"minimum\":1,\"maximum\":\(CapturePart.captureLimit)}"
+            case .offset: "{\"type\":\"integer\",\"minimum\":0,\"maximum\":\(CapturePart.captureLimit)}"
+            case .sha256: "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{64}$\"}"
+            case .name: "{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,95}$\"}"
             case .cursor, .site, .channel, .unit: "{\"type\":\"string\"}"
             }
+        let isRequired = [.channel, .name, .sha256, .bytes, .offset].contains(name)
         return
-            "{\"name\":\"\(name.rawValue)\",\"in\":\"query\",\"required\":\(name == .channel),\"description\":"
+            "{\"name\":\"\(name.rawValue)\",\"in\":\"query\",\"required\":\(isRequired),\"description\":"
             + "\(JSONText.quoted(name.note)),\"schema\":\(schema)}"
     }
 
     private static func responses(_ route: Route) -> String {
-        let type = route.pattern == "/v1/events" ? "text/event-stream" : "application/json"
+        let type = route.pattern == "/v1/events" ? "text/event-stream" : route.answers
         var types = "\"\(type)\":{}"
         if route.query.contains(.format) { types += ",\"text/csv\":{}" }
         var list = ["\"200\":{\"description\":\"Done.\",\"content\":{\(types)}}"]
@@ -73,6 +78,7 @@ enum OpenAPI {
         if route.isOfSite || route.bodyLimit > 0 { codes.append(404) }
         if route.bodyLimit > 0 { codes += [408, 409, 413, 415] }
         if route.role == .dispatch { codes.append(501) }
+        if route.pattern.contains("/incident") { codes.append(422) }
         for code in codes.sorted() {
             list.append(
                 "\"\(code)\":{\"description\":\"\(HTTPResponse.Status(code: code).reasonPhrase)\",\"content\":"
@@ -86,6 +92,7 @@ enum OpenAPI {
         switch pattern {
         case "/v1/edge/report": report
         case "/v1/edge/results": result
+        case "/v1/edge/captures": "{\"type\":\"string\",\"format\":\"binary\"}"
         case _: lease
         }
     }

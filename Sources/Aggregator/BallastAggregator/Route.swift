@@ -39,13 +39,17 @@ struct Route: Sendable {
     var query: [Query.Parameter] = []
     /// The largest body; 0 = takes none.
     var bodyLimit = 0
+    var bodyType = "application/json"
+    /// Of a success.
+    var answers = "application/json"
     /// Successes are not recorded one by one: they are many, and leave their own traces.
     var isFrequent = false
     var answer: @Sendable (Call) async throws -> Response
 
     init(
         _ method: HTTPRequest.Method, _ path: String, _ role: Role, _ summary: String,
-        query: [Query.Parameter] = [], bodyLimit: Int = 0, isFrequent: Bool = false,
+        query: [Query.Parameter] = [], bodyLimit: Int = 0, bodyType: String = "application/json",
+        isFrequent: Bool = false, answers: String = "application/json",
         answer: @escaping @Sendable (Call) async throws -> Response
     ) {
         self.method = method
@@ -54,6 +58,8 @@ struct Route: Sendable {
         self.summary = summary
         self.query = query
         self.bodyLimit = bodyLimit
+        self.bodyType = bodyType
+        self.answers = answers
         self.isFrequent = isFrequent
         self.answer = answer
     }
@@ -76,7 +82,7 @@ struct Route: Sendable {
 struct Query: Sendable {
     /// A name that a route knows.
     enum Parameter: String, Sendable, CaseIterable {
-        case from, until, cursor, limit, format, site, channel, unit
+        case from, until, cursor, limit, format, site, channel, unit, name, sha256, bytes, offset
 
         var note: String {
             switch self {
@@ -88,13 +94,17 @@ struct Query: Sendable {
             case .site: "the site, where a token speaks for several"
             case .channel: "the value's name in the state: frequency_hz"
             case .unit: "the unit's name; without it the site's own values"
+            case .name: "the capture's name"
+            case .sha256: "of the whole capture, in hexadecimal digits"
+            case .bytes: "of the whole capture"
+            case .offset: "where in it the piece begins, in bytes"
             }
         }
 
         var isNumber: Bool {
             switch self {
-            case .from, .until, .limit: true
-            case .cursor, .format, .site, .channel, .unit: false
+            case .from, .until, .limit, .bytes, .offset: true
+            case .cursor, .format, .site, .channel, .unit, .name, .sha256: false
             }
         }
     }

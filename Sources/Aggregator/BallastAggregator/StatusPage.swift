@@ -14,6 +14,8 @@ enum StatusPage {
         <form id="login" hidden><label>Token <input id="token" type="password" autocomplete="current-password"
           required></label> <button>Log in</button></form>
         <main id="sites"></main>
+        <dialog id="incidents"><div class="top"><h2 id="incidents-title"></h2><button id="incidents-close">close</button></div>
+        <div id="incidents-list"></div><iframe id="incident" title="incident" sandbox="" hidden></iframe></dialog>
         <script>\(script)</script>
         </body>
         </html>
@@ -34,6 +36,12 @@ enum StatusPage {
         h2 { font-size: 1.05rem; margin: 0; }
         form { padding: 0 1.5rem 1rem; }
         [hidden] { display: none; }
+        dialog { width: 92vw; height: 92vh; border: 1px solid var(--line); border-radius: 10px;
+                 background: var(--card); color: var(--ink); }
+        dialog .top { justify-content: space-between; }
+        iframe { width: 100%; height: 78vh; border: 0; background: #fff; }
+        #incidents-list { max-height: 9rem; overflow-y: auto; margin: .5rem 0; }
+        #incidents-list button { margin: .1rem .4rem .1rem 0; }
         main { display: grid; gap: 1rem; padding: 0 1.5rem 2rem; }
         section { background: var(--card); border: 1px solid var(--line); border-radius: 10px;
                   padding: 1rem; }
@@ -117,6 +125,40 @@ enum StatusPage {
           "Trips, holds"];
         const eventHeads = ["Time", "Event", "What happened"];
 
+        function incidentsButton(site) {
+          const button = element("button", {}, "incidents");
+          button.addEventListener("click", () => openIncidents(site));
+          return button;
+        }
+
+        // What a site has kept of its incidents. The page of one is shown without scripts of its own.
+        async function openIncidents(site) {
+          const path = `/v1/sites/${encodeURIComponent(site)}`;
+          const rows = document.getElementById("incidents-list"), frame = document.getElementById("incident");
+          document.getElementById("incidents-title").textContent = `Incidents at ${site}`;
+          frame.hidden = true;
+          rows.replaceChildren("…");
+          document.getElementById("incidents").showModal();
+          try {
+            const captures = list((await ask(path + "/captures")).captures);
+            rows.replaceChildren(...captures.map(capture => {
+              const isWhole = capture.stored === capture.bytes;
+              const button = element("button", isWhole ? {} : {disabled: ""}, String(capture.name)
+                + (isWhole ? "" : ` (${capture.stored} of ${capture.bytes} bytes)`));
+              button.addEventListener("click", async () => {
+                try {
+                  frame.srcdoc = await askText(`${path}/incident?name=${encodeURIComponent(capture.name)}`);
+                  frame.hidden = false;
+                } catch (error) { rows.append(element("p", {class: "bad"}, error.message)); }
+              });
+              return button;
+            }));
+            if (!captures.length) rows.replaceChildren("None was kept, or the site's link brings none.");
+          } catch (error) { rows.replaceChildren(element("p", {class: "bad"}, error.message)); }
+        }
+        document.getElementById("incidents-close").addEventListener("click", () =>
+          document.getElementById("incidents").close());
+
         function card(site, state) {
           const telemetry = state && state.telemetry && state.telemetry.data || {};
           const age = state && state.last_seen ? (Date.now() - Date.parse(state.last_seen)) / 1000 : null;
@@ -126,7 +168,8 @@ enum StatusPage {
             element("div", {class: "top"}, element("h2", {}, site.id),
               element("span", {class: age !== null && age < 5 ? "good" : "bad"}, seen),
               element("span", {class: "dim"}, state && state.epoch
-                ? `stored through ${state.stored_through} of ${state.epoch.slice(0, 8)}…` : "")),
+                ? `stored through ${state.stored_through} of ${state.epoch.slice(0, 8)}…` : ""),
+              incidentsButton(site.id)),
             element("div", {class: "figures"},
               figure("Frequency", shown(telemetry.frequency_hz, 3, "Hz")),
               figure("Site power", shown(telemetry.site_power_kw, 1, "kW")),
@@ -142,13 +185,15 @@ enum StatusPage {
           sessionStorage.setItem("token", kept);
           history.replaceState(null, "", location.pathname);
         }
-        async function ask(path) {
+        async function fetched(path) {
           const token = sessionStorage.getItem("token") || "";
           const answer = await fetch(path, {headers: {Authorization: "Bearer " + token}, cache: "no-store"});
+          if (answer.ok) return answer;
           const body = await answer.json();
-          if (!answer.ok) throw Object.assign(new Error(body.detail || answer.status), {status: answer.status});
-          return body;
+          throw Object.assign(new Error(body.detail || answer.status), {status: answer.status});
         }
+        const ask = async path => (await fetched(path)).json();
+        const askText = async path => (await fetched(path)).text();
         const login = document.getElementById("login"), logout = document.getElementById("logout");
         login.addEventListener("submit", event => {
           event.preventDefault();

@@ -132,6 +132,7 @@ extension TelemetryStore {
         migrator.registerMigration("v2") { try createLeases($0) }
         migrator.registerMigration("v3") { try addTimesAndAudit($0) }
         migrator.registerMigration("v4") { try createChain($0) }
+        migrator.registerMigration("v5") { try createCaptures($0) }
         return migrator
     }
 

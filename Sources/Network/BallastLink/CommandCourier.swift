@@ -2,15 +2,12 @@ import AsyncHTTPClient
 import ControlSocket
 import Dispatch
 import JSONText
-import NIOCore
 
 /// Fetches signed leases from the aggregator, brings each to the controller, and says what became of it.
 ///
 /// It cannot make one and reads none: the controller alone judges them. What is asked twice the controller
 /// refuses as played again, and the first answer stands at the aggregator.
 struct CommandCourier {
-    /// The most that is read of an answer.
-    private static let answerLimit = 64 * 1_024
     /// Longer than the aggregator holds a question without a lease.
     private static let patience = Duration.seconds(30)
 
@@ -42,9 +39,8 @@ struct CommandCourier {
     mutating func step() async -> Duration {
         guard let token = config.token.text else { return backoff.next(using: &generator) }
         let path = "/v1/edge/commands?site=\(config.site)"
-        let answer = await Deadline.run(Self.patience) { [client, config] in
-            await Self.ask(client, config.url + path, token: token, body: nil)
-        }
+        let answer = await EdgeCall(url: config.url + path, token: token).answer(
+            client, within: Self.patience)
         guard let answer, answer.status == 200, let commands = Self.commands(answer.body) else {
             return complain(answer.map { "status \($0.status)" } ?? "no answer")
         }
@@ -89,30 +85,12 @@ struct CommandCourier {
         let body =
             "{\"sequence\":\(sequence),\"state\":\"\(state)\",\"answer\":\(JSONText.quoted(words))}"
         let url = config.url + "/v1/edge/results?site=\(config.site)"
-        let told = await Deadline.run(Self.patience) { [client] in
-            await Self.ask(client, url, token: token, body: Array(body.utf8))
-        }
+        let told = await EdgeCall(url: url, token: token, body: Array(body.utf8))
+            .answer(client, within: Self.patience)
         if told?.status != 200 {
             log("lease \(sequence): its result could not be told; it will be asked for again")
             try? await Task.sleep(for: .seconds(1))
         }
-    }
-
-    private static func ask(
-        _ client: HTTPClient, _ url: String, token: String, body: [UInt8]?
-    ) async -> (status: UInt, body: [UInt8])? {
-        var request = HTTPClientRequest(url: url)
-        request.headers.add(name: "Authorization", value: "Bearer \(token)")
-        if let body {
-            request.method = .POST
-            request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: body))
-        }
-        do {
-            let response = try await client.execute(request, timeout: .seconds(30))
-            let bytes = Array((try await response.body.collect(upTo: answerLimit)).readableBytesView)
-            return (UInt(response.status.code), bytes)
-        } catch { return nil }
     }
 
     /// What an answer asks for; `nil` where it is no answer of an aggregator.

@@ -28,6 +28,7 @@ public enum Link {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await deliver(config, to: aggregator) }
                 group.addTask { await fetchCommands(config, client) }
+                group.addTask { await bringCaptures(config, client) }
             }
         }
         let ending = Task {
@@ -65,6 +66,16 @@ public enum Link {
     private static func fetchCommands(_ config: LinkConfig, _ client: HTTPClient) async {
         guard let socket = config.controlSocket else { return }
         var courier = CommandCourier(client: client, config: config, socket: socket, log: { log($0) })
+        while !Task.isCancelled {
+            let pause = await courier.step()
+            // Ends early only where the task is cancelled, which the loop looks at.
+            try? await Task.sleep(for: pause)
+        }
+    }
+
+    private static func bringCaptures(_ config: LinkConfig, _ client: HTTPClient) async {
+        guard let directory = config.captures else { return }
+        var courier = CaptureCourier(client: client, config: config, directory: directory, log: { log($0) })
         while !Task.isCancelled {
             let pause = await courier.step()
             // Ends early only where the task is cancelled, which the loop looks at.

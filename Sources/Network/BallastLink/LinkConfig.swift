@@ -26,6 +26,8 @@ public struct LinkConfig: Sendable, Equatable {
     public var batchBytes: Int
     /// Where leases from the aggregator are brought to; `nil` = none are fetched.
     public var controlSocket: String?
+    /// The directory of the controller's captures; `nil` = none are delivered.
+    public var captures: String?
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
@@ -37,19 +39,21 @@ public struct LinkConfig: Sendable, Equatable {
             let records = reader.value(LinkKeys.batchRecords)
             let bytes = reader.value(LinkKeys.batchBytes)
             let socket = reader.value(LinkKeys.controlSocket)
+            let captures = reader.value(LinkKeys.captures)
             guard let spool, let site, let url = aggregator?.url, let token = aggregator?.token, let records,
-                let bytes, let socket
+                let bytes, let socket, let captures
             else { return nil }
             return LinkConfig(
                 spool: spool, site: site, url: url, token: token, batchRecords: records, batchBytes: bytes,
-                controlSocket: socket)
+                controlSocket: socket, captures: captures)
         }
     }
 
     private init(
         spool: String, site: String, url: String, token: Token, batchRecords: Int, batchBytes: Int,
-        controlSocket: String?
+        controlSocket: String?, captures: String?
     ) {
+        self.captures = captures
         self.controlSocket = controlSocket
         self.spool = spool
         self.site = site
@@ -111,6 +115,10 @@ enum LinkKeys {
     static let controlSocket = ConfigKey<String?>.text(
         "control_socket", allowed: "a path", .fixed(nil),
         "ballastd's, for leases from the aggregator; without it none are fetched"
+    ) { text in text.hasPrefix("/") || text.hasPrefix(".") ? .some(text) : nil }
+    static let captures = ConfigKey<String?>.text(
+        "captures", allowed: "a path", .fixed(nil),
+        "the directory of the controller's captures; without it none are delivered"
     ) { text in text.hasPrefix("/") || text.hasPrefix(".") ? .some(text) : nil }
     static let batchRecords = ConfigKey<Int>.whole(
         "batch_max_records", 1...10_000, "", .fixed(500), "most records in one report"

@@ -1,5 +1,7 @@
+import Foundation
 import GRDB
 import Glibc
+import LinuxIO
 import ProgramSupport
 import Recorder
 import Testing
@@ -17,12 +19,13 @@ import Testing
             options: SpoolOptions(segmentBytes: 16_384, totalBytes: 64 << 20))
     }
 
-    func startLink(url: String, token: String = "demo-token") throws -> RunningProgram {
+    func startLink(url: String, token: String = "demo-token", more: String = "") throws -> RunningProgram {
         let config = """
             spool: \(scratch.path)/spool
             site: demo
             aggregator: {url: "\(url)", token: \(token)}
             batch_max_records: 10
+            \(more)
             """
         return try RunningProgram("ballast-link", ["--config", try scratch.write("link.yaml", config)])
     }
@@ -153,5 +156,49 @@ import Testing
         }
         #expect(gaps.map { $0["from_n"] as UInt64 } == [1])
         #expect(gaps.map { $0["to_n"] as UInt64 } == [small.droppedUndelivered])
+    }
+
+    /// Captures are brought whole, trips first, across kills of both sides, and no record waits for them.
+    @Test func `captures come whole across kills of the aggregator and of itself`() async throws {
+        let captures = scratch.path + "/captures"
+        try DurableFile.createDirectories(captures)
+        var generator = SystemRandomNumberGenerator()
+        let names = [
+            "20261122T080000Z-asked.cycles", "20261123T140307Z-trip.cycles", "20261124T000000Z-grid.cycles",
+        ]
+        var files: [String: [UInt8]] = [:]
+        for name in names {
+            let bytes = (0..<1_500_000).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            files[name] = bytes
+            try DurableFile.replace(captures + "/" + name, with: bytes)
+        }
+        // What is not one, or not whole, stays.
+        try DurableFile.replace(captures + "/20261125T000000Z-trip.cycles.new", with: [1, 2, 3])
+        let aggregator = try RunningAggregator(in: scratch)
+        let more = "captures: \(captures)"
+        var link = try startLink(url: aggregator.url, more: more)
+        try append(50)
+        try await aggregator.waitUntilStored(50)
+        try link.waitForLine(containing: "capture 20261123T140307Z-trip.cycles delivered")
+        #expect(!link.log.contains("asked.cycles delivered"), "a trip comes first")
+        aggregator.end(by: SIGKILL)
+        try link.waitForLine(containing: "captures cannot be delivered")
+        _ = link.end(by: SIGKILL)
+        try aggregator.start()
+        link = try startLink(url: aggregator.url, more: more)
+        try link.waitForLine(containing: "capture 20261122T080000Z-asked.cycles delivered")
+        try link.waitForLine(containing: "capture 20261124T000000Z-grid.cycles delivered")
+        #expect(!link.log.contains("trip.cycles delivered"), "it is there already")
+        #expect(link.end(by: SIGTERM) == 0)
+        #expect(aggregator.end(by: SIGTERM) == 0)
+        let stored = try await DatabaseQueue(path: aggregator.database).read { database in
+            try Row.fetchAll(database, sql: "SELECT name, data FROM capture_part ORDER BY name, at").map {
+                (name: $0["name"] as String, bytes: [UInt8]($0["data"] as Data))
+            }
+        }
+        for name in names {
+            #expect(Array(stored.filter { $0.name == name }.map(\.bytes).joined()) == files[name], "\(name)")
+        }
+        #expect(Set(stored.map(\.name)) == Set(names))
     }
 }
