@@ -6,7 +6,7 @@ enum StatusPage {
         <html lang="en">
         <head>
         <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>Ballast sites</title>
+        <title>Ballast sites</title><link rel="icon" href="data:,">
         <style>\(style)</style>
         </head>
         <body>

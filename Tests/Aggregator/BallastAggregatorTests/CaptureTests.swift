@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import CycleRecord
+import Foundation
 import Glibc
 import GRDB
 import Incident
@@ -116,6 +117,38 @@ import Testing
         #expect(answer.status == 200)
         let page = try await aggregator.get("/v1/sites/demo/incident?name=20261123T140307Z-trip.cycles")
         #expect(page.status == 422 && page.body.contains("cannot be shown"), "\(page.body)")
+    }
+
+    private static func text(_ line: [CChar]) -> String {
+        String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Chromium opens the page as a person does: log-in, sites, the incident in its frame.
+    @Test func `a person sees the site and its incident in a browser`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        let (bytes, digest) = (Self.recording, try sha256(Self.recording))
+        let telemetry = """
+            {"site":"demo","epoch":"00112233445566778899aabbccddeeff","records":[{"n":1,"data":{"kind":"telemetry",
+            "units":[{"id":"<img src=x onerror='window.wasRun=1'>","mode":"running","power_kw":1.5}]}}],"gaps":[]}
+            """
+        #expect(try await aggregator.post(telemetry).status == 200)
+        let name = "20261123T140307Z-trip.cycles"
+        let answer = try await bring(aggregator, bytes, from: 0, to: bytes.count, as: name, digest: digest)
+        #expect(answer.status == 200)
+        let page = try scratch.write(
+            "incident.html", try await aggregator.get("/v1/sites/demo/incident?name=\(name)").body)
+        let python = ProcessInfo.processInfo.environment["BALLAST_PYTHON"] ?? "python3"
+        let judge =
+            #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
+            + "/Peers/browser_judge.py"
+        let command =
+            "\(python) \(judge) \(aggregator.url) read-token demo \(name) \(scratch.path)/page.png \(page) 2>&1"
+        let result = try #require(popen(command, "r"))
+        var text = ""
+        var line = [CChar](repeating: 0, count: 4_096)
+        while fgets(&line, 4_096, result) != nil { text += Self.text(line) }
+        let status = pclose(result)
+        #expect(status == 0 && text == "OK\n", "\(text)")
     }
 
     /// Every body of a real recording with random words in it and all checks right again: whoever crafts one

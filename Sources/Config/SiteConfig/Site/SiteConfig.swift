@@ -280,7 +280,7 @@ public struct PathConfig: Sendable, Equatable {
     /// How large the spool may grow, in MB (10⁶ bytes).
     public var spoolMegabytes: Int
     /// How large the recordings of the cycles may grow together, in MB (10⁶ bytes); 0 = none are made.
-    public var recordingMegabytes = 0
+    public var recordingMegabytes = 32
     /// How large the captures may grow together, in MB (10⁶ bytes); 0 = none are kept.
     public var captureMegabytes = 64
     /// The recordings stand in the state folder, not in the runtime folder.

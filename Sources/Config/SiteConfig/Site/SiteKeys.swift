@@ -245,7 +245,7 @@ enum SiteKeys {
             "spool_max_mb", 16...65_536, "MB", .fixed(256), "what waits for delivery; events go last"
         ) { $0 }
         static let recordingMax = ConfigKey<Int>.whole(
-            "recording_max_mb", 0...4_096, "MB", .fixed(0),
+            "recording_max_mb", 0...4_096, "MB", .fixed(32),
             "recordings of every cycle, for 'ballastctl replay'; 0 = none"
         ) { $0 }
         static let captureMax = ConfigKey<Int>.whole(

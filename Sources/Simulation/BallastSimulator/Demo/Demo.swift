@@ -69,7 +69,9 @@ public struct Demo {
             scenario.duration = max(files.playTime, faultAt + .seconds(20))
             var run = LiveRun(scenario, on: site, config: files.site)
             run.watch = onlooker.watch
-            run.lookBack = { try onlooker.lookBack(at: site, of: files.site.siteID) }
+            run.lookBack = {
+                try onlooker.lookBack(at: site, of: files.site.siteID, records: options.records)
+            }
             let history = try run.run(with: [.ballastAggregator, .ballastLink])
             return onlooker.judge(history, run.exits, records: options.records)
         } catch is LiveRun.Interruption {
@@ -117,7 +119,7 @@ private final class Onlooker {
         return now - began < faultAt ? "measured event" : "one cell overheats"
     }
 
-    func lookBack(at site: HostSite, of id: String) throws {
+    func lookBack(at site: HostSite, of id: String, records: String) throws {
         let truth = JSONLine.decode(
             LiveTruth.self, from: Array(try LineClient.ask("truth", at: site.plantSocket).utf8))
         observation.victimTruePower = truth?.units.first { $0.id == observation.victim }.map {
@@ -129,6 +131,27 @@ private final class Onlooker {
         {
             observation.stored = (state.stored_through, body.contains("cell_overtemperature_discharge"))
         }
+        if let page = incident(at: site, of: id) {
+            let file = records + "/incident.html"
+            try DurableFile.replace(file, with: Array(page.utf8))
+            observation.incident = (page, file)
+        }
+    }
+
+    /// The page of the trip's capture, which is kept ten seconds after it and then goes up.
+    private func incident(at site: HostSite, of id: String) -> String? {
+        func ask(_ path: String) -> String? {
+            PlainHTTP.get(
+                port: site.aggregatorPort, path: "/v1/sites/\(id)/" + path, token: HostSite.readToken)
+        }
+        let end = MonotonicTime.now() + .seconds(30)
+        while MonotonicTime.now() < end {
+            let list = ask("captures").flatMap { JSONLine.decode(StoredCaptures.self, from: Array($0.utf8)) }
+            let trip = list?.captures.first { $0.name.contains("-trip") && $0.stored == $0.bytes }
+            if let trip { return ask("incident?name=\(trip.name)") }
+            if signals.wait(timeout: .milliseconds(200)) != nil { return nil }
+        }
+        return nil
     }
 
     func judge(
@@ -145,6 +168,16 @@ private final class Onlooker {
     }
 
     private struct StoredState: Decodable { var stored_through: Int }
+
+    private struct StoredCaptures: Decodable {
+        struct One: Decodable {
+            var name: String
+            var bytes: Int
+            var stored: Int
+        }
+
+        var captures: [One]
+    }
 }
 
 extension DemoObservation {

@@ -28,6 +28,8 @@ struct DemoObservation {
     var isTripLogged = false
     /// What the aggregator holds: last number, and whether the trip is among its events.
     var stored: (through: Int, hasTrip: Bool)?
+    /// The incident page of the trip as the aggregator shows it, and the file that it was written to.
+    var incident: (page: String, file: String)?
     var exits: [(name: String, status: Int)] = []
 
     init(site: SiteConfig, victim: String, nadir: Hertz) {
@@ -71,7 +73,7 @@ struct DemoObservation {
             Verdict(
                 text: "droop followed the closed form within \(DemoText.number(droopError)) kW",
                 isPassed: droopError <= 0.01),
-            trip, zero, share, logged, storedVerdict, ended,
+            trip, zero, share, logged, storedVerdict, shown, ended,
         ]
     }
 
@@ -109,6 +111,15 @@ struct DemoObservation {
         return Verdict(
             text: "the aggregator holds \(text), the trip among them",
             isPassed: stored.map { $0.through > 20 && $0.hasTrip } ?? false)
+    }
+
+    private var shown: Verdict {
+        guard let incident else {
+            return Verdict(text: "the aggregator shows no incident", isPassed: false)
+        }
+        let isOfTrip =
+            incident.page.contains("cell_overtemperature_discharge") && incident.page.contains("first out")
+        return Verdict(text: "the incident of its trip is drawn: \(incident.file)", isPassed: isOfTrip)
     }
 
     private var ended: Verdict {

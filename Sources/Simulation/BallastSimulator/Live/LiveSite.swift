@@ -194,6 +194,7 @@ final class HostSite: LiveSite {
             spool: ./run/state/spool
             site: \(siteID)
             aggregator: {url: "http://127.0.0.1:\(folder.aggregatorPort)", token: scenario}
+            captures: ./run/state/captures
 
             """
         return try write("link.yaml", text)
