@@ -321,7 +321,7 @@ let package = Package(
             "VirtualSiteTests",
             [
                 "Quantities", "Scenario", "SiteConfig", "YAMLText", "BallastDaemon", "BallastSimulator",
-                "VirtualSite", "SiteFile", "CycleRecord", "LinuxIO",
+                "VirtualSite", "SiteFile", "CycleRecord", "Incident", "LinuxIO", "ProgramSupport",
             ],
             exclude: ["recordings"]),
         tests(

@@ -25,13 +25,16 @@ extension Trace {
             return
                 "{\"unit\":\(q(bar.owner)),\"name\":\(q(bar.name)),\"stretches\":[\(stretches.joined(separator: ","))]}"
         }
+        let carried = files.map {
+            "{\"path\":\(q($0.path)),\"bytes\":\($0.bytes),\"fnv1a\":\"\($0.digest)\"}"
+        }
         let kept = capture.map {
             "{\"trigger\":\(q($0.trigger)),\"at\":\(q(CivilTime(microseconds: $0.wallMicroseconds).text)),\"cycle\":\($0.cycle)}"
         }
         return
             "{\"schema\":1,\"site\":\(q(site)),\"begin\":\(q(CivilTime(microseconds: beginMicroseconds).text)),"
             + "\"length_s\":\(number(times.last ?? 0)),\"cycles\":\(times.count),\"capture\":\(kept ?? "null"),"
-            + "\"fault\":\(optional(fault)),\"made_by\":\(q(about)),\n\"happenings\":[\(rows.joined(separator: ",\n"))],\n"
+            + "\"fault\":\(optional(fault)),\"made_by\":\(q(about)),\"files\":[\(carried.joined(separator: ","))],\n\"happenings\":[\(rows.joined(separator: ",\n"))],\n"
             + "\"states\":[\(states.joined(separator: ",\n"))],\n\"channels\":[\(channels.joined(separator: ",\n"))]}\n"
     }
 }

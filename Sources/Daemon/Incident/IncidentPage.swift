@@ -24,6 +24,8 @@ extension Trace {
             <h2>The site</h2>
             \(curves.svg)
             \(unitPlots.joined(separator: "\n"))
+            <h2>What it carries</h2>
+            \(fileTable)
             <p class="note">Times are UTC, as the gateway's clock had them. Power out of the battery is positive. Curves show what the
             controller was given and what it decided, cycle by cycle; a value that is old keeps its last reading, its age is in the CSV.
             Written by \(Self.escaped(about.isEmpty ? "an unknown program" : about)).</p>
@@ -86,6 +88,14 @@ extension Trace {
         }
         if let fault { text += " The recording could not be read to its end: \(fault)." }
         return text
+    }
+
+    private var fileTable: String {
+        let rows = files.map {
+            "<tr><td>\(Self.escaped($0.path))</td><td>\($0.bytes) bytes</td><td>\($0.digest)</td></tr>"
+        }
+        return
+            "<table><tr><th>file</th><th>length</th><th>FNV-1a</th></tr>\(rows.joined(separator: "\n"))</table>"
     }
 
     private var happeningTable: String {

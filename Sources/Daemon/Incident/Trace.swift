@@ -52,6 +52,14 @@ public struct Trace: Sendable {
         public var isTrip = false
     }
 
+    /// A file as it was when the recording was made.
+    public struct CarriedFile: Sendable, Equatable {
+        public var path: String
+        public var bytes: Int
+        /// FNV-1a of 64 bits, as in the recording's own checks.
+        public var digest: String
+    }
+
     public let site: String
     public let units: [String]
     /// Who has made the recording.
@@ -66,6 +74,9 @@ public struct Trace: Sendable {
     public internal(set) var status: [Status] = []
     public internal(set) var bars: [Bar] = []
     public internal(set) var happenings: [Happening] = []
+    var wishes: [ScenarioWish] = []
+    /// The site's file and what it names, as they were carried.
+    public internal(set) var files: [CarriedFile] = []
     /// Why the rest could not be read.
     public internal(set) var fault: String?
 
@@ -94,13 +105,20 @@ public struct Trace: Sendable {
                 case .cycle(let inputs, let words): builder.add(inputs, words)
                 case .start: builder.restart("the controller starts")
                 case .checkpoint: builder.restart(nil)
-                case .endAsked, .end, .file: break
+                case .file(let path, let bytes): note(path, bytes)
+                case .endAsked, .end: break
                 }
             }
         } catch {
             fault = error.description
         }
         builder.finish(into: &self)
+    }
+
+    private mutating func note(_ path: String, _ bytes: [UInt8]) {
+        var digest = Checksum()
+        digest.add(bytes)
+        files.append(CarriedFile(path: path, bytes: bytes.count, digest: digest.text))
     }
 
     /// The instant of the capture's trigger, s since the first cycle; `nil` where there is none in it.
@@ -119,7 +137,7 @@ public struct Trace: Sendable {
             part.times = []
             for index in part.analog.indices { part.analog[index].values = [] }
             for index in part.status.indices { part.status[index].values = [] }
-            (part.happenings, part.bars) = ([], [])
+            (part.happenings, part.bars, part.wishes) = ([], [], [])
             return part
         }
         let base = times[begin]
@@ -135,6 +153,11 @@ public struct Trace: Sendable {
             var happening = $0
             happening.time -= base
             return happening
+        }
+        part.wishes = wishes.filter { $0.time >= from && $0.time <= to }.map {
+            var wish = $0
+            wish.time -= base
+            return wish
         }
         for index in part.bars.indices {
             part.bars[index].stretches = bars[index].stretches.compactMap {

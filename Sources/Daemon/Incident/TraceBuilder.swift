@@ -17,6 +17,7 @@ public struct TraceBuilder {
     private var limits: [Trace.Bar]
     private var contacts: [Trace.Bar]
     private var happenings: [Trace.Happening] = []
+    private var wishes: [ScenarioWish] = []
     private var before: RecordedDecision?
     private var latchedEver: [InterlockSet]
     private var latched: [[InterlockSet]]
@@ -54,6 +55,7 @@ public struct TraceBuilder {
         happenings.append(
             Trace.Happening(
                 time: max(0, time), unit: nil, text: "asked for: " + CommandText.of(command, units)))
+        if let wish = ScenarioWish(command, units, at: max(0, time)) { wishes.append(wish) }
     }
 
     /// - Parameter words: of the decision.
@@ -207,7 +209,7 @@ public struct TraceBuilder {
             }
         }
         for index in units.indices { trace.bars += [modes[index], limits[index], contacts[index]] }
-        trace.happenings = happenings
+        (trace.happenings, trace.wishes) = (happenings, wishes)
         if let known = exact ?? wall {
             trace.beginMicroseconds = known.seconds * 1_000_000 - Int64((known.time * 1_000_000).rounded())
         }

@@ -9,7 +9,7 @@ struct ReplayCommand: ParsableCommand {
             read, and nothing is driven. The controller is that of the ballastd beside this program. The exit status is 1 \
             where a decision differs, or the recording is damaged: then the place is told, and what is before it still counts.
 
-            --step, --csv, --comtrade, --page and --plot show what was recorded, and run no controller: they read recordings of every \
+            --step, --csv, --comtrade, --page, --plot and --scenario show what was recorded, and run no controller: they read recordings of every \
             version that has the same form. Only the program that recorded it can replay one that begins with a running \
             controller's state; 'ballastd' keeps such, a simulation does not.
 
@@ -55,6 +55,12 @@ struct ReplayCommand: ParsableCommand {
     @Option(help: "Write the page's curves as one drawing (SVG).")
     var plot: String?
 
+    @Option(
+        help:
+            "Make a folder with a scenario of it, for ballast-sim run: frequency, silences, what was asked for."
+    )
+    var scenario: String?
+
     @Flag(help: "Write the recording anew with what this version decides, where a test holds it to another.")
     var accept = false
 
@@ -65,11 +71,14 @@ struct ReplayCommand: ParsableCommand {
         guard ["ascii", "binary", "float32"].contains(form) else {
             throw ValidationError("--form takes ascii, binary or float32")
         }
-        let shows = step || csv != nil || comtrade != nil || page != nil || json != nil || plot != nil
+        let shows =
+            step || csv != nil || comtrade != nil || page != nil || json != nil || plot != nil
+            || scenario != nil
         if other != nil && shows { throw ValidationError("--with compares, and shows nothing else") }
         if accept && (shows || other != nil) { throw ValidationError("--accept stands alone") }
         if (from != nil || to != nil) && !shows {
-            throw ValidationError("--from and --to need --step, --csv, --comtrade, --page, --plot or --json")
+            throw ValidationError(
+                "--from and --to need --step, --csv, --comtrade, --page, --plot, --scenario or --json")
         }
     }
 
@@ -82,6 +91,7 @@ struct ReplayCommand: ParsableCommand {
         if let csv { words += ["--csv", csv] }
         if let comtrade { words += ["--comtrade", comtrade, "--form", form] }
         if let page { words += ["--page", page] }
+        if let scenario { words += ["--scenario", scenario] }
         if let plot { words += ["--plot", plot] }
         if accept { words.append("--accept") }
         if let json { words += ["--incident-json", json] }

@@ -33,6 +33,9 @@ struct ReplayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --replay: write its curves as a drawing.", visibility: .hidden))
     var plot: String?
 
+    @Option(help: ArgumentHelp("With --replay: make a scenario in this folder.", visibility: .hidden))
+    var scenario: String?
+
     @Flag(help: ArgumentHelp("With --replay: accept what this version decides.", visibility: .hidden))
     var accept = false
 
@@ -77,7 +80,7 @@ struct ReplayOptions: ParsableArguments {
         if step { print(trace.steps, terminator: "") }
         for kind in wanted {
             do {
-                for line in try TraceFiles.write(trace, nominal: nominal, as: kind) { print(line) }
+                for line in try TraceFiles.write(trace, of: path, nominal: nominal, as: kind) { print(line) }
             } catch {
                 throw TraceFiles.ReadingFailure(description: "it cannot be written: \(error)")
             }
@@ -92,6 +95,7 @@ struct ReplayOptions: ParsableArguments {
         if let csv { kinds.append(.csv(csv)) }
         if let incidentJSON { kinds.append(.json(incidentJSON)) }
         if let page { kinds.append(.page(page)) }
+        if let scenario { kinds.append(.scenario(scenario)) }
         if let plot { kinds.append(.plot(plot)) }
         if let comtrade { kinds.append(.comtrade(comtrade, form)) }
         return kinds

@@ -1,7 +1,11 @@
 import BallastDaemon
 import CycleRecord
 import Glibc
+import Incident
 import LinuxIO
+import ProgramSupport
+import Quantities
+import Scenario
 import Testing
 
 @testable import VirtualSite
@@ -61,6 +65,29 @@ import Testing
         #expect(difference.cycle > 10)
         let accepted = try #require(Replay(changed, accepts: true).accepted)
         #expect(Replay(accepted).isIdentical && accepted != changed)
+    }
+
+    /// What a recording shows as readings is done to the simulated plant, and the same trips.
+    @Test(arguments: [
+        ("010-battery-silent", "lost_bms"), ("020-cell-too-full", "cell_overvoltage"),
+        ("024-sensor-too-hot", "cell_overtemperature_discharge"),
+    ])
+    func `a scenario made of a recording trips by the same cause`(name: String, cause: String) throws {
+        let scratch = try ScratchFolder()
+        let path = Self.folder + "/\(name).cycles"
+        let (trace, nominal) = try TraceFiles.trace(path)
+        let recorded = trace.happenings.contains { $0.isTrip && $0.isFirstOut && $0.text == "TRIP \(cause)" }
+        try #require(recorded, "\(trace.happenings)")
+        _ = try TraceFiles.write(trace, of: path, nominal: nominal, as: .scenario(scratch.path + "/made"))
+        let outcome = ScenarioRunner.run(path: scratch.path + "/made/scenario.yaml")
+        #expect(outcome.problem == nil && outcome.isPassed, "\(outcome.problem ?? "")")
+        let trip = outcome.history.events.first { $0.name == "trip" }
+        #expect(trip?.cause == cause && trip?.unit == "BESS_01", "\(outcome.history.events)")
+        // As long after the run's begin as in the recording, but for how a simulated battery gets there.
+        let at = try #require(trace.happenings.first { $0.isTrip }?.time)
+        let settling = try #require(
+            trace.bars.first { $0.name == "mode" }?.stretches.first { $0.text == "running" }?.from)
+        #expect(((trip?.time ?? .zero).seconds - at).magnitude < settling + 3.5)
     }
 
     /// A text of the same length in place of another, and every check made anew behind it, by what

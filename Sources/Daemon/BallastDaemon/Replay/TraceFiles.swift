@@ -11,6 +11,8 @@ public struct TraceFiles: Sendable {
         case page(String)
         /// The page's curves alone, as SVG.
         case plot(String)
+        /// A folder: scenario.yaml, frequency.csv and the site's files.
+        case scenario(String)
         /// Without an ending: `.cfg` and `.dat` come behind it.
         case comtrade(String, Comtrade.Form)
     }
@@ -52,8 +54,11 @@ public struct TraceFiles: Sendable {
     /// Writes one of them, whole or not at all.
     ///
     /// - Returns: what was written, for people.
-    public static func write(_ trace: Trace, nominal: Double, as kind: Kind) throws(SystemError) -> [String] {
+    public static func write(
+        _ trace: Trace, of recording: String, nominal: Double, as kind: Kind
+    ) throws(SystemError) -> [String] {
         switch kind {
+        case .scenario(let folder): return try writeScenario(trace, of: recording, to: folder)
         case .csv(let path): return [try write(Array(trace.csv.utf8), to: path)]
         case .json(let path): return [try write(Array(trace.json.utf8), to: path)]
         case .page(let path): return [try write(Array(trace.page.utf8), to: path)]
@@ -65,6 +70,39 @@ public struct TraceFiles: Sendable {
                 try write(files.data, to: path + ".dat"),
             ]
         }
+    }
+
+    /// The carried files stand as they stood to each other, below the folder's `site`.
+    private static func writeScenario(
+        _ trace: Trace, of recording: String, to folder: String
+    ) throws(SystemError) -> [String] {
+        var lines: [String] = []
+        var first: String?
+        let bytes = try DurableFile.read(recording, limit: 1 << 30) ?? []
+        if var reader = try? RecordingReader(bytes) {
+            while let record = try? reader.next() {
+                guard case .file(let path, let bytes) = record else { continue }
+                let place = "site/" + plain(path)
+                first = first ?? place
+                try DurableFile.createDirectories(
+                    folder + "/" + place.split(separator: "/").dropLast().joined(separator: "/"))
+                lines.append(try write(bytes, to: folder + "/" + place))
+            }
+        }
+        try DurableFile.createDirectories(folder)
+        let text = trace.scenario(sitePath: first ?? "site.yaml", profilePath: "frequency.csv")
+        lines.append(try write(Array(trace.frequencyProfile.utf8), to: folder + "/frequency.csv"))
+        lines.append(try write(Array(text.utf8), to: folder + "/scenario.yaml"))
+        return lines
+    }
+
+    /// Without what leads out of a folder.
+    private static func plain(_ path: String) -> String {
+        var parts: [Substring] = []
+        for part in path.split(separator: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        }
+        return parts.joined(separator: "/")
     }
 
     private static func write(_ bytes: [UInt8], to path: String) throws(SystemError) -> String {

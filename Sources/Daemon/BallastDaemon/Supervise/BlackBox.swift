@@ -30,13 +30,17 @@ final class BlackBoxThread: Sendable {
         self.tap = tap
         self.places = places
         self.journal = journal
-        about = "ballastd, site \(config.siteID)"
-        files = checked.files.map { ($0.path, $0.bytes) }
+        about = "ballastd (\(ProgramIdentity.own)), site \(config.siteID)"
+        // With what it says of them: the interlock table in force, times to safe, what was accepted by whom.
+        files = checked.files.map { ($0.path, $0.bytes) } + [(Self.checkName, Array(checked.text.utf8))]
         log = EventLog(
             site: config.siteID, units: config.units.map(\.id),
             table: InterlockTable(config.interlocks.rules))
         units = config.units.map(\.id)
     }
+
+    /// A carried file that no site names.
+    static let checkName = "ballastd --check.txt"
 
     /// Ends `run()` after what the cycle has left is written.
     func end() { stop.raise() }
