@@ -52,6 +52,8 @@ public struct LatchSearch: Sendable, Equatable {
     /// Why the last run may have had latches that stand nowhere; `nil` where the disk took them until its
     /// end.
     public var doubt: String?
+    /// The state folder's file is gone, and what counts is the copy alone.
+    public private(set) var isCopyAlone = false
     private let state: SlotPair?
     private let runtime: SlotPair?
 
@@ -66,21 +68,25 @@ public struct LatchSearch: Sendable, Equatable {
     public init(state file: LatchFile, copy: LatchFile, wallSeconds: Int64, uptimeSeconds: Int64) {
         let own = file.pair?.newest
         let other = copy.pair?.newest
-        let isCopy = own != nil && other != nil && own?.file == other?.file
+        // Beside no file at all the copy of a run of this uptime is the only one that knows.
+        if file.finding == .missing, other != nil, case .read = copy.finding { isCopyAlone = true }
+        let isCopy = isCopyAlone || own != nil && other != nil && own?.file == other?.file
         state = file.pair
         runtime = isCopy ? copy.pair : nil
         generation = max(own?.generation ?? 0, isCopy ? other?.generation ?? 0 : 0)
         finding = file.finding
-        if isCopy, let own, let other, other.generation > own.generation, case .read = copy.finding {
+        if isCopy, let other, other.generation > own?.generation ?? 0, case .read = copy.finding {
             finding = copy.finding
         }
         let proof = max(own?.at ?? .min, isCopy ? other?.at ?? .min : .min)
         let isTorn = file.pair?.isTorn == true && !(isCopy && other?.generation == generation)
         doubt =
-            isTorn
-            ? "a write of the latches was cut short"
-            : Self.doubt(
-                of: proof, isCopied: isCopy, wallSeconds: wallSeconds, uptimeSeconds: uptimeSeconds)
+            isCopyAlone
+            ? "the latches are missing in the state folder: what counts is their copy in the runtime folder"
+            : isTorn
+                ? "a write of the latches was cut short"
+                : Self.doubt(
+                    of: proof, isCopied: isCopy, wallSeconds: wallSeconds, uptimeSeconds: uptimeSeconds)
     }
 
     /// While the machine runs the copy in memory is what tells of a disk that took nothing in the last
@@ -103,5 +109,6 @@ public struct LatchSearch: Sendable, Equatable {
     public static func == (one: Self, other: Self) -> Bool {
         one.finding == other.finding && one.generation == other.generation && one.doubt == other.doubt
             && one.state == other.state && one.runtime == other.runtime
+            && one.isCopyAlone == other.isCopyAlone
     }
 }

@@ -153,6 +153,39 @@ extension BallastDaemonTests {
             #expect(!bytes.isEmpty)
         }
 
+        /// Found by somebody who attacked it: the second copy did not help where the first was gone.
+        @Test func `with the state folder's latches gone the copy keeps the trip, and with all gone units wait`()
+            throws
+        {
+            let (site, environment) = try site()
+            try site.startPlant()
+            try site.startDaemon(environment: environment)
+            try site.waitForMode("running")
+            try site.simulate("fault bms_alarm BESS_01")
+            try site.waitForMode("tripped")
+            try site.waitForStatus("it is saved") { $0.latches_saved }
+            try site.daemon.end(by: SIGKILL)
+            let state = site.scratch.path + "/state"
+            #expect(unlink(state + "/latches") == 0)
+            try site.simulate("clear bms_alarm BESS_01")
+            try site.startDaemon(environment: environment)
+            try site.daemon.waitForLog("missing in the state folder")
+            try site.waitForMode("tripped")
+            #expect(try site.unit(0).trips.first == "bms_alarm")
+            // The copy's record stands in the state folder again.
+            try site.waitForStatus("it is saved") { $0.latches_saved }
+            #expect(try isLatched(site))
+
+            // A hand that takes everything away makes no first start of it: counters and spool are there.
+            try site.daemon.end(by: SIGKILL)
+            for path in [state + "/latches", state + "/run", site.scratch.path + "/runtime/latches"] {
+                #expect(unlink(path) == 0, "\(path)")
+            }
+            try site.startDaemon(environment: environment)
+            try site.daemon.waitForLog("the run record is missing where a daemon has run")
+            try site.waitForStatus("the unit is held") { $0.units[0].holds == ["after_restart"] }
+        }
+
         @Test func `without the copy in memory a run whose latches were not saved starts nothing`() throws {
             let (site, _) = try site()
             let disk = try ShimmedDisk(in: site.scratch)

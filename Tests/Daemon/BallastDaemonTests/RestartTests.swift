@@ -50,14 +50,14 @@ import Testing
     @Test
     func `where latches may be lost no setting starts a unit, and latches without a run record are such`() {
         let doubted = Restart.judge(
-            Self.running(), hasLatches: true, doubt: "sick disk", resumes: true, wallSeconds: Self.now)
+            Self.running(), hasRun: true, doubt: "sick disk", resumes: true, wallSeconds: Self.now)
         #expect(doubted.hold == .afterRestart)
         #expect(doubted.notes.map(\.text).first?.contains("; sick disk") == true)
-        let orphaned = Restart.judge(.missing, hasLatches: true, resumes: true, wallSeconds: Self.now)
+        let orphaned = Restart.judge(.missing, hasRun: true, resumes: true, wallSeconds: Self.now)
         #expect(orphaned.hold == .afterRestart && orphaned.record.restarts == [Self.now])
         let ended = RunRecord.Finding.read(RunRecord(isRunning: false, restarts: []))
         let planned = Restart.judge(
-            ended, hasLatches: true, doubt: "an old proof", resumes: false, wallSeconds: Self.now)
+            ended, hasRun: true, doubt: "an old proof", resumes: false, wallSeconds: Self.now)
         #expect(planned.hold.isEmpty, "it ended in order, with all of it on disk, however long ago")
     }
 

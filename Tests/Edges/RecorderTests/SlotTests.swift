@@ -185,6 +185,16 @@ final class SickDisk: Sendable {
         #expect(lost.finding == .unreadable("x"), "nobody knows what stood in the state folder")
     }
 
+    /// Found by somebody who deleted the state folder's file alone: the unit's trip was forgotten.
+    @Test func `beside no file at all the copy counts, and the run is doubtful`() {
+        let found = Self.search(Self.none, Self.file(Self.tripped, 9, at: Self.now))
+        #expect(found.finding == .read(Self.tripped) && found.generation == 9 && found.isCopyAlone)
+        #expect(found.pairs.runtime?.newest?.file == 7, "it is written on with its own number")
+        #expect(found.doubt?.contains("missing in the state folder") == true)
+        let nothing = Self.search(Self.none, LatchFile(finding: .unreadable("x")))
+        #expect(nothing.finding == .missing && !nothing.isCopyAlone)
+    }
+
     @Test func `a write that was cut short leaves a doubt, but where the copy has it`() {
         let torn = Self.file(Self.clear, 3, at: Self.now, torn: true)
         #expect(Self.search(torn).doubt == "a write of the latches was cut short")

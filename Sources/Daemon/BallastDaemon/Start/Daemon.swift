@@ -76,9 +76,12 @@ public enum Daemon {
         let search = LatchPlaces(config).search()
         let latches = Latches.restore(search.finding, path: LatchRecord.path(in: directory), config)
         let restart = Restart.judge(
-            RunRecord.read(RunRecord.path(in: directory)), hasLatches: search.finding != .missing,
-            doubt: search.doubt, resumes: config.control.resumesAfterRestart,
+            RunRecord.read(RunRecord.path(in: directory)),
+            hasRun: search.finding != .missing || hasRun(in: directory), doubt: search.doubt, resumes: config.control.resumesAfterRestart,
             wallSeconds: WallClock.nowMilliseconds() / 1_000)
+        if search.isCopyAlone, let doubt = search.doubt {
+            journal.write(LogRecord(.latchRecord, doubt, [.cause: doubt], as: .critical))
+        }
         for note in latches.notes + restart.notes { journal.write(note) }
         for risk in config.accepted { journal.write(accepted(risk, site: config.siteID)) }
         let busStop = StopFlag()

@@ -1,3 +1,4 @@
+import Glibc
 import Interlocks
 import LinuxIO
 import Recorder
@@ -18,21 +19,22 @@ struct Restart {
     /// 2024-01-01: a clock before it has not been set.
     private static let epoch: Int64 = 1_704_067_200
 
-    /// A start without a record is the first one, and a planned one, but not beside latches: a daemon has run
-    /// here, and nobody knows how it ended.
+    /// A start without a record is the first one, and a planned one, but not beside what a run leaves: a
+    /// daemon has run here, and nobody knows how it ended.
     ///
     /// - Parameters:
-    ///   - hasLatches: whether a latch record stands there.
+    ///   - hasRun: whether latches stand there, or anything else that a run leaves.
     ///   - doubt: why the last run may have latched what stands nowhere: no setting helps then.
     ///   - resumes: whether units may run again by themselves (`resume_after_restart`).
     ///   - wallSeconds: now, seconds since 1970-01-01 00:00 UTC.
     static func judge(
-        _ finding: RunRecord.Finding, hasLatches: Bool = false, doubt: String? = nil, resumes: Bool,
+        _ finding: RunRecord.Finding, hasRun: Bool = false, doubt: String? = nil, resumes: Bool,
         wallSeconds: Int64
     ) -> Restart {
         switch finding {
-        case .missing where hasLatches:
-            return unplanned([], hold: .afterRestart, "the run record is missing beside latches", wallSeconds)
+        case .missing where hasRun:
+            return unplanned(
+                [], hold: .afterRestart, "the run record is missing where a daemon has run", wallSeconds)
         case .missing:
             return Restart(record: RunRecord(isRunning: true, restarts: []), hold: .none, notes: [])
         case .read(let former) where !former.isRunning:
@@ -73,6 +75,12 @@ struct Restart {
 }
 
 extension Daemon {
+    /// Whether a run has left its counters or its spool here: those of a site that a person has just made
+    /// are not there.
+    static func hasRun(in directory: String) -> Bool {
+        [EnergyBook.name, "spool"].contains { access(directory + "/" + $0, F_OK) == 0 }
+    }
+
     /// Puts on disk that this run has ended in order, where all that it has latched is there too.
     static func end(_ record: RunRecord, in directory: String, areLatchesSaved: Bool, _ journal: Journal) {
         guard areLatchesSaved else {

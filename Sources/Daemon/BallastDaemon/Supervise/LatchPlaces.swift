@@ -38,7 +38,7 @@ struct LatchPlaces {
         guard latches.isCommissioned else { return LatchKeeping(keepers: [], writers: []) }
         let name = UInt64(bitPattern: WallClock.nowNanoseconds())
         let pairs = search.pairs
-        let file = pairs.state?.newest?.file ?? name
+        let file = pairs.state?.newest?.file ?? pairs.runtime?.newest?.file ?? name
         var writers = [
             Handover(
                 SlotWriter(
