@@ -36,6 +36,9 @@ struct ReplayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --replay: make a scenario in this folder.", visibility: .hidden))
     var scenario: String?
 
+    @Option(help: ArgumentHelp("With --replay: write it with states in place of starts.", visibility: .hidden))
+    var checkpointed: String?
+
     @Flag(help: ArgumentHelp("With --replay: accept what this version decides.", visibility: .hidden))
     var accept = false
 
@@ -48,8 +51,9 @@ struct ReplayOptions: ParsableArguments {
     /// - Returns: whether it was asked for.
     func run() throws -> Bool {
         guard let replay else { return false }
-        if accept {
-            let (text, isDone) = Replay.accept(path: replay)
+        if accept || checkpointed != nil {
+            let (text, isDone) =
+                checkpointed.map { Replay.checkpointed(path: replay, to: $0) } ?? Replay.accept(path: replay)
             print(text)
             if !isDone { throw ExitCode.failure }
             return true

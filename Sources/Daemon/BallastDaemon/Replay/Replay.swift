@@ -46,12 +46,17 @@ public struct Replay {
     private var unitCount = 0
     private var names: [String] = []
     private let accepts: Bool
+    private let checkpoints: Bool
 
     /// Replays all of it, up to the first difference or fault.
     ///
-    /// - Parameter accepts: goes on behind a difference, and makes the recording anew (`accepted`).
-    public init(_ bytes: [UInt8], accepts: Bool = false) {
+    /// - Parameters:
+    ///   - accepts: goes on behind a difference, and makes the recording anew (`accepted`).
+    ///   - checkpoints: of what is made anew: the state of the controller that was set up stands in place of
+    ///     each start, for a program that knows no site's file.
+    public init(_ bytes: [UInt8], accepts: Bool = false, checkpoints: Bool = false) {
         self.accepts = accepts
+        self.checkpoints = checkpoints
         do throws(RecordingFault) {
             var reader = try RecordingReader(bytes)
             inputCount = CycleNames.inputs(reader.unitCount).count
@@ -110,9 +115,17 @@ public struct Replay {
             var state = CoreState()
             (state.latches, state.run) = (start.latches, start.run)
             if let core { recorder = core.recorder }
-            core = CoreRun(
+            let run = CoreRun(
                 site.config, profiles: site.profiles, state: state, wallSeconds: start.wallSeconds,
-                at: start.now, recorder: recorder)
+                at: start.now, recorder: checkpoints ? nil : recorder)
+            if checkpoints {
+                recorder?.checkpoint(
+                    RecordedCheckpoint(
+                        wallSeconds: start.wallSeconds, now: start.now, program: ProgramIdentity.own,
+                        words: ControllerWords.of(run.controller)))
+                run.recorder = recorder
+            }
+            core = run
             begun = start.now
             starts += 1
         } catch {
@@ -205,6 +218,23 @@ extension Replay {
             }
             let replay = Replay(bytes)
             return ("\(path): \(replay.text)", replay.isIdentical)
+        } catch {
+            return ("\(path): \(error)", false)
+        }
+    }
+
+    /// Writes a recording with the controller's own state in place of each start to another file.
+    ///
+    /// - Returns: whether that was done.
+    public static func checkpointed(path: String, to other: String) -> (text: String, isDone: Bool) {
+        do {
+            let bytes = try DurableFile.read(path, limit: 1 << 30) ?? []
+            let replay = Replay(bytes, accepts: true, checkpoints: true)
+            guard replay.difference == nil, let made = replay.accepted else {
+                return ("\(path): \(replay.text)", false)
+            }
+            try DurableFile.replace(other, with: made)
+            return ("\(path): \(replay.cycles) cycles, digest \(replay.digest)", true)
         } catch {
             return ("\(path): \(error)", false)
         }

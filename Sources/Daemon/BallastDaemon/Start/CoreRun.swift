@@ -52,7 +52,7 @@ public final class CoreRun {
     public private(set) var decision = Decision()
     /// As it stands on disk after the last turn.
     public private(set) var state: CoreState
-    private var controller: Controller
+    private(set) var controller: Controller
     private var actuations: [Actuation]
     private var latches: Latches
     private var absences: Absences
