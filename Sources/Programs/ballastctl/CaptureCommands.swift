@@ -1,5 +1,6 @@
 import ArgumentParser
 import ControlSocket
+import FrequencyRecord
 import Glibc
 import LinuxIO
 import SiteConfig
@@ -74,7 +75,8 @@ struct IncidentCommand: ParsableCommand {
         discussion: """
             index.html shows what happened in which order, with curves; incident.json is the same for programs; values.csv and \
             incident.cfg with incident.dat (IEEE C37.111-2013) hold every value; capture.cycles is the recording itself, for \
-            'ballastctl replay'; journal.txt is what the programs said, requests and who made them among it, where this \
+            'ballastctl replay'; performance.html is how the site answered the frequency in these minutes, where its \
+            record is at hand; journal.txt is what the programs said, requests and who made them among it, where this \
             machine keeps a journal.
 
             EXAMPLE
@@ -105,7 +107,11 @@ struct IncidentCommand: ParsableCommand {
             "--incident-json",
             folder + "/incident.json", "--csv", folder + "/values.csv", "--comtrade", folder + "/incident",
         ])
-        writeJournal(of: name, to: folder + "/journal.txt")
+        let at = Self.seconds(name)
+        if let at {
+            writeJournal(at, to: folder + "/journal.txt")
+            writePerformance(at, beside: file, to: folder + "/performance.html")
+        }
         print("\(folder)/index.html")
         if status != 0 { throw ExitCode(status) }
     }
@@ -122,12 +128,36 @@ struct IncidentCommand: ParsableCommand {
         return directory + "/" + newest
     }
 
-    /// Five minutes before and after the time in the name.
-    private func writeJournal(of name: String, to path: String) {
+    /// Five minutes before and after.
+    private static let around = 300
+
+    /// How the site answered the frequency: its record stands beside the captures.
+    private func writePerformance(_ at: Int, beside file: String, to path: String) {
+        let parts = file.split(separator: "/", omittingEmptySubsequences: false)
+        let state = parts.dropLast(2).joined(separator: "/")
+        let (from, to) = (Int64(at - Self.around) * 1_000, Int64(at + Self.around) * 1_000)
+        do {
+            let record = try PerformanceRecord(
+                folder: (state.isEmpty ? "." : state) + "/performance", from: from, to: to)
+            let is50 = (record.samples.first { $0.frequency != nil }?.frequency?.value ?? 50) < 55
+            let band = is50 ? FrequencyRules.Band(lowMillihertz: 49_900, highMillihertz: 50_050) : nil
+            let rules = FrequencyRules(
+                operatingBand: band, eventBand: nil, fullResponse: 30_000, hold: 300_000)
+            let report = FrequencyReport(
+                record.samples, rules: rules, from: from, to: to, madeAt: WallClock.nowMilliseconds(),
+                remarks: record.remarks)
+            try DurableFile.replace(path, with: Array(report.html(site: "the site").utf8))
+        } catch {
+            print("performance.html: not there: \(error)")
+        }
+    }
+
+    /// The time in a capture's name, s since 1970-01-01 00:00 UTC; `nil` where it has none.
+    private static func seconds(_ name: String) -> Int? {
         let digits = name.prefix(15).utf8.map { Int($0) - 48 }
         guard digits.count == 15, digits[8] == 36,
             !digits.enumerated().contains(where: { $0.offset != 8 && !(0...9).contains($0.element) })
-        else { return }
+        else { return nil }
         func number(_ range: Range<Int>) -> Int { digits[range].reduce(0) { $0 * 10 + $1 } }
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (
@@ -136,11 +166,14 @@ struct IncidentCommand: ParsableCommand {
         (parts.tm_hour, parts.tm_min, parts.tm_sec) = (
             Int32(number(9..<11)), Int32(number(11..<13)), Int32(number(13..<15))
         )
-        let at = timegm(&parts)
+        return timegm(&parts)
+    }
+
+    private func writeJournal(_ at: Int, to path: String) {
         let words = [
             "journalctl", "--unit=ballastd.service", "--unit=ballast-link.service", "--utc",
             "--output=short-iso-precise",
-            "--since=@\(at - 300)", "--until=@\(at + 300)",
+            "--since=@\(at - Self.around)", "--until=@\(at + Self.around)",
         ]
         do {
             let status = try OtherProgram.run(words, output: path)

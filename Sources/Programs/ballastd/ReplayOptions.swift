@@ -36,7 +36,7 @@ struct ReplayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --replay: make a scenario in this folder.", visibility: .hidden))
     var scenario: String?
 
-    @Option(help: ArgumentHelp("With --replay: write it with states in place of starts.", visibility: .hidden))
+    @Option(help: ArgumentHelp("With --replay: states in place of starts.", visibility: .hidden))
     var checkpointed: String?
 
     @Flag(help: ArgumentHelp("With --replay: accept what this version decides.", visibility: .hidden))

@@ -65,6 +65,12 @@ extension BallastDaemonTests {
             let incident = try site.runTool(
                 ["incident", "--captures", folder, "--output", place + "/incident"], status: 0)
             #expect(incident.output.contains("index.html"))
+            let performance = try String(
+                contentsOfFile: place + "/incident/performance.html", encoding: .utf8)
+            #expect(performance.hasPrefix("<!DOCTYPE html>"), "\(incident.output)")
+            // What --check prints is carried, with the table of interlocks in force.
+            let carried = try String(contentsOfFile: place + "/incident.json", encoding: .utf8)
+            #expect(carried.contains("ballastd --check.txt") && carried.contains("\"fnv1a\""))
         }
 
         @Test func `a killed daemon's last cycles are kept, and a person's wish is`() throws {

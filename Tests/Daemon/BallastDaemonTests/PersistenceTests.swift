@@ -154,7 +154,7 @@ extension BallastDaemonTests {
         }
 
         /// Found by somebody who attacked it: the second copy did not help where the first was gone.
-        @Test func `with the state folder's latches gone the copy keeps the trip, and with all gone units wait`()
+        @Test func `without the state folder's latches the copy keeps the trip, and without all units wait`()
             throws
         {
             let (site, environment) = try site()

@@ -77,7 +77,8 @@ public enum Daemon {
         let latches = Latches.restore(search.finding, path: LatchRecord.path(in: directory), config)
         let restart = Restart.judge(
             RunRecord.read(RunRecord.path(in: directory)),
-            hasRun: search.finding != .missing || hasRun(in: directory), doubt: search.doubt, resumes: config.control.resumesAfterRestart,
+            hasRun: search.finding != .missing || hasRun(in: directory), doubt: search.doubt,
+            resumes: config.control.resumesAfterRestart,
             wallSeconds: WallClock.nowMilliseconds() / 1_000)
         if search.isCopyAlone, let doubt = search.doubt {
             journal.write(LogRecord(.latchRecord, doubt, [.cause: doubt], as: .critical))

@@ -24,6 +24,7 @@ extension Daemon {
             "  schedule        \(text(schedule, file: config.schedule))",
             "  state           \(config.paths.stateDirectory)",
             "  control socket  \(config.paths.controlSocket)",
+            "  black box       \(blackBox(of: config))",
         ]
         lines += safeOutput(of: config) + deadTimes
         if let server = config.modbusServer {
@@ -49,6 +50,25 @@ extension Daemon {
                     + "\(Names.rounded(limits.exportLimit.kilowatts)) kW")
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// What recordings of the cycles cost, and whom: a card in the gateway wears by what is written to it.
+    static func blackBox(of config: SiteConfig) -> String {
+        let paths = config.paths
+        guard paths.recordingMegabytes > 0 else { return "off: nobody can say later why anything happened" }
+        let day = Int((recordedBytesADay(of: config) / 1_000_000).rounded(.up))
+        let hours = Names.rounded(Double(paths.recordingMegabytes) / Double(day) * 24)
+        let place =
+            paths.recordsOnDisk
+            ? "in the state folder: \(day) MB a day are written to its disk"
+            : "in the runtime folder, which is memory under systemd; with recording_on_disk \(day) MB a day are written"
+        return "the last \(paths.recordingMegabytes) MB of cycles, some \(hours) h, \(place);"
+            + " captures to disk, \(paths.captureMegabytes) MB at most"
+    }
+
+    /// A cycle's bytes as recordings of moving sites have them, rounded up: 70 and 60 for each unit.
+    static func recordedBytesADay(of config: SiteConfig) -> Double {
+        86_400 / config.control.period.seconds * Double(70 + 60 * config.units.count)
     }
 
     private static func text(_ sharing: PowerSharingConfig) -> String {
