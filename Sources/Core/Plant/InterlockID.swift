@@ -202,3 +202,8 @@ public struct InterlockSet: BitSet {
 
     public func contains(_ id: InterlockID) -> Bool { rawValue & (1 << UInt64(id.rawValue)) != 0 }
 }
+
+extension InterlockID {
+    /// Whether people nearby are in danger: fire, or what comes before it. It is told before everything else.
+    public var endangersPeople: Bool { self == .smoke || self == .gas || self == .thermalRunaway }
+}

@@ -63,14 +63,14 @@ extension Trace {
 
     /// What means danger to people comes before everything else.
     private var banner: String {
-        let grave = ["smoke", "gas", "thermal_runaway"]
-        let found = happenings.filter { trip in
-            trip.isTrip && grave.contains { trip.text.hasSuffix($0) }
+        let grave = happenings.filter { $0.endangersPeople }
+        guard !grave.isEmpty else { return "" }
+        let list = grave.map { trip in
+            let what = trip.text.split(separator: " ").last.map(String.init) ?? ""
+            return "\(what.replacing("_", with: " ")) at \(trip.unit ?? site)"
         }
-        guard let first = found.first else { return "" }
-        let what = (first.text.split(separator: " ").last.map(String.init) ?? "").replacing("_", with: " ")
         return
-            "<p class=\"danger\">\(Self.escaped(what)) at \(Self.escaped(first.unit ?? site)): keep away and call the fire brigade."
+            "<p class=\"danger\">\(Self.escaped(list.joined(separator: ", "))): keep away and call the fire brigade."
             + " Do not open the container.</p>"
     }
 

@@ -50,6 +50,8 @@ public struct Trace: Sendable {
         /// The trip that came first.
         public var isFirstOut = false
         public var isTrip = false
+        /// A trip by fire, or by what comes before it.
+        public var endangersPeople = false
     }
 
     /// A file as it was when the recording was made.

@@ -150,7 +150,7 @@ public struct TraceBuilder {
             for id in Self.members(unit.latched) {
                 tell(
                     time, index, "trip latched before: \(id.name)", isFirstOut: unit.firstOut == id,
-                    isTrip: true)
+                    trip: id)
             }
         }
     }
@@ -159,7 +159,7 @@ public struct TraceBuilder {
         _ old: RecordedDecision.Unit, _ new: RecordedDecision.Unit, _ index: Int, at time: Double
     ) {
         for id in Self.members(new.latched.subtracting(old.latched)) {
-            tell(time, index, "TRIP \(id.name)", isFirstOut: new.firstOut == id, isTrip: true)
+            tell(time, index, "TRIP \(id.name)", isFirstOut: new.firstOut == id, trip: id)
         }
         for id in Self.members(old.latched.subtracting(new.latched)) {
             tell(time, index, "trip reset: \(id.name)")
@@ -182,12 +182,13 @@ public struct TraceBuilder {
     }
 
     private mutating func tell(
-        _ time: Double, _ index: Int?, _ text: String, isFirstOut: Bool = false, isTrip: Bool = false
+        _ time: Double, _ index: Int?, _ text: String, isFirstOut: Bool = false,
+        trip: InterlockID? = nil
     ) {
         happenings.append(
             Trace.Happening(
-                time: time, unit: index.map { units[$0] }, text: text, isFirstOut: isFirstOut, isTrip: isTrip)
-        )
+                time: time, unit: index.map { units[$0] }, text: text, isFirstOut: isFirstOut,
+                isTrip: trip != nil, endangersPeople: trip?.endangersPeople ?? false))
     }
 
     static func members(_ set: InterlockSet) -> [InterlockID] {

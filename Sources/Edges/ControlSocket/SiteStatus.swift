@@ -103,8 +103,12 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     /// What holds the charge limit where it is.
     public var charge_limited_by: String
     public var discharge_limited_by: String
-    /// Latched trips, the first of the cascade first.
+    /// Latched trips: what endangers people first, then the first of the cascade.
     public var trips: [String]
+    /// The first of the cascade; absent where no trip is latched, or nobody knows it.
+    public var first_out: String?
+    /// Fire, or what comes before it, and what to do; absent where nobody is in danger.
+    public var dangers: [DangerStatus]?
     public var warnings: [String]
     /// Contactors that we drive: unchecked, proving, open, precharging, pausing, closed, opening, checking,
     /// or what has failed, after `fault_`. Where the battery drives them: battery_closed or battery_open;
@@ -162,6 +166,18 @@ public struct UnitStatus: Codable, Sendable, Equatable {
         self.contactors = contactors
         self.holds = holds
         self.inputs = inputs
+    }
+}
+
+/// A trip that endangers people, and what they are to do at once.
+public struct DangerStatus: Codable, Sendable, Equatable {
+    /// Name of the interlock.
+    public var what: String
+    public var instruction: String
+
+    public init(what: String, instruction: String) {
+        self.what = what
+        self.instruction = instruction
     }
 }
 

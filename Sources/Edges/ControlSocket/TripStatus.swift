@@ -21,6 +21,8 @@ public struct TripStatus: Codable, Sendable, Equatable {
     public var reset: String
     /// What to look at before a reset.
     public var check: String
+    /// Fire, or what comes before it; absent for everything else.
+    public var endangers_people: Bool?
 
     public init(
         unit: String, interlock: String, first_out: Bool, at: String?, value: Double?, limit: Double?,

@@ -2,9 +2,16 @@
 public enum TripText {
     public static func page(_ trips: [TripStatus]) -> String {
         guard !trips.isEmpty else { return "no trip is latched" }
-        var lines: [String] = []
+        // Whoever reads one line reads this one.
+        var lines = trips.filter { $0.endangers_people == true }.map {
+            DangerText.line($0.interlock, at: $0.unit, $0.check)
+        }
+        if !lines.isEmpty { lines.append("") }
         var unit: String?
-        for trip in trips {
+        let endangered = Set(trips.filter { $0.endangers_people == true }.map(\.unit))
+        for trip in trips.filter({ endangered.contains($0.unit) })
+            + trips.filter({ !endangered.contains($0.unit) })
+        {
             if trip.unit != unit { lines.append("unit \(trip.unit)") }
             unit = trip.unit
             lines += self.lines(trip)
@@ -26,5 +33,20 @@ public enum TripText {
         let symbol = trip.symbol.isEmpty ? "" : " \(trip.symbol)"
         let signal = trip.signal.map { "\($0) " } ?? ""
         return ": \(signal)\(WhyText.plain(value))\(symbol), limit \(WhyText.plain(limit))\(symbol)"
+    }
+}
+
+/// What stands before everything else where people are in danger.
+public enum DangerText {
+    /// `DANGER  smoke at BESS_01: evacuate and call the fire brigade; …`.
+    public static func line(_ danger: String, at unit: String, _ instruction: String) -> String {
+        "DANGER  \(danger.replacing("_", with: " ")) at \(unit): \(instruction)"
+    }
+
+    /// Of every unit; empty where nobody is in danger.
+    public static func lines(_ status: SiteStatus) -> [String] {
+        status.units.flatMap { unit in
+            (unit.dangers ?? []).map { line($0.what, at: unit.id, $0.instruction) }
+        }
     }
 }

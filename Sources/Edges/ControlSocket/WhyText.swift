@@ -6,7 +6,7 @@ public enum WhyText {
         var parts = ["unit \(unit.id) (\(plain(unit.rating_kw)) kW): \(signed(unit.setpoint_kw)) kW"]
         switch unit.mode {
         case "tripped":
-            let first = unit.trips.first.map(words) ?? "a trip"
+            let first = (unit.first_out ?? unit.trips.first).map(words) ?? "a trip"
             let fault = unit.contactors.flatMap { $0.hasPrefix("fault_") ? words($0.dropFirst(6)) : nil }
             let contactors = fault.map { " (contactors: \($0))" } ?? ""
             parts.append("tripped by \(first)\(contactors); it stays at zero until it is reset")

@@ -3,7 +3,8 @@ import ControlSocket
 /// The status as a page for a terminal.
 enum StatusText {
     static func page(_ status: SiteStatus) -> String {
-        var lines = [
+        var lines = DangerText.lines(status)
+        lines += [
             "site \(status.site) (\(status.mode))  \(status.at)  cycle \(status.cycle), overruns \(status.overruns)"
         ]
         if status.stopped {
@@ -41,7 +42,8 @@ enum StatusText {
                 + " (\(unit.charge_limited_by), \(unit.discharge_limited_by))"
         ]
         if !unit.trips.isEmpty {
-            lines.append("    TRIPPED: \(unit.trips.joined(separator: ", ")) (the first came first)")
+            let first = unit.first_out.map { " (\($0) came first)" } ?? ""
+            lines.append("    TRIPPED: \(unit.trips.joined(separator: ", "))\(first)")
         }
         if let holds = unit.holds, unit.trips.isEmpty {
             lines.append(

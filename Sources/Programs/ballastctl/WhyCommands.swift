@@ -9,6 +9,7 @@ struct Why: ParsableCommand {
 
     func run() throws {
         guard let status = try socket.ask(ControlRequest(.status)).status else { throw Refusal("no status") }
+        for line in DangerText.lines(status) { print(line) }
         if let unit {
             print(WhyText.unit(try status.unit(named: unit), in: status))
         } else {

@@ -114,6 +114,12 @@ extension BallastDaemonTests {
             // A silent module has its own watchdog for it.
             try waitForOpen(site)
             #expect(try site.unit(0).trips.contains(trip), why)
+            // Whoever reads one line reads that people are in danger, and only where they are.
+            for words in [["status"], ["trips"], ["why"]] {
+                let page = try site.runTool(words + ["--socket", site.controlSocket], status: 0).output
+                let isTold = page.hasPrefix("DANGER  smoke at BESS_01: evacuate and call the fire brigade")
+                #expect(isTold == (trip == "smoke"), "\(words): \(page.prefix(200))")
+            }
             try site.simulate("clear \(clear)")
             try site.bringBack()
         }

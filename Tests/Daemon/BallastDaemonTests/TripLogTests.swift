@@ -34,6 +34,17 @@ import Testing
         #expect(log.trips(of: 1, InterlockSet(.cellOvervoltage), first: nil).map(\.at) == ["later"])
     }
 
+    @Test func `what endangers people stands first, and who came first is a mark`() {
+        var log = TripLog(units: ["A"], table: .lithiumIronPhosphate)
+        let all = InterlockSet(.lostBattery).union(InterlockSet(.cellOvervoltage)).union(InterlockSet(.smoke))
+        for id in [InterlockID.lostBattery, .cellOvervoltage, .smoke] { log.saw(Self.event(id), at: "noon") }
+        let trips = log.trips(of: 0, all, first: .lostBattery)
+        #expect(trips.map(\.interlock) == ["smoke", "lost_bms", "cell_overvoltage"])
+        #expect(trips.map(\.first_out) == [false, true, false])
+        #expect(trips.map(\.endangers_people) == [true, nil, nil])
+        #expect(Names.list(all, first: .lostBattery).first == "smoke")
+    }
+
     @Test func `later trips stand in the order in which they came, and a restart keeps all that is known`() {
         var log = TripLog(units: ["A"], table: .lithiumIronPhosphate)
         let all = InterlockSet(.cellOvervoltage).union(InterlockSet(.lostBattery))

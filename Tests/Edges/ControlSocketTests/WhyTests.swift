@@ -154,6 +154,27 @@ import Testing
         #expect(WhyText.site(row.site) == row.text)
     }
 
+    /// The fire brigade once stood fourth.
+    @Test func `what endangers people stands before everything else, wherever it is in the list`() {
+        func trip(_ unit: String, _ interlock: String, first: Bool = false) -> TripStatus {
+            TripStatus(
+                unit: unit, interlock: interlock, first_out: first, at: "noon", value: nil, limit: nil,
+                signal: nil,
+                symbol: "", reset: "service", check: "check \(interlock)")
+        }
+        var smoke = trip("B", "smoke")
+        smoke.endangers_people = true
+        let lines = TripText.page([
+            trip("A", "lost_bms", first: true), smoke, trip("B", "bms_alarm", first: true),
+        ])
+        .split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines[0] == "DANGER  smoke at B: check smoke")
+        #expect(lines[1] == "" && lines[2] == "unit B")
+        #expect(lines.dropFirst(3).contains("unit A"))
+        #expect(
+            lines.contains { $0.hasPrefix("  first  bms_alarm") }, "who came first is a mark, not the order")
+    }
+
     @Test func `trips are told per unit, the first first, with what to do`() {
         let trips = [
             TripStatus(

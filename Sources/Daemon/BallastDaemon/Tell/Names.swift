@@ -65,6 +65,7 @@ enum Names {
         ids(trips, first: first).map { "\($0.name)" }
     }
 
+    /// What endangers people comes first, then what came first.
     static func ids(_ trips: InterlockSet, first: InterlockID?) -> [InterlockID] {
         var ids: [InterlockID] = []
         if let first, trips.contains(first) { ids.append(first) }
@@ -72,7 +73,7 @@ enum Names {
             guard let id = InterlockID(rawValue: bit), trips.contains(id), id != first else { continue }
             ids.append(id)
         }
-        return ids
+        return ids.filter(\.endangersPeople) + ids.filter { !$0.endangersPeople }
     }
 
     /// `cell temperature max 60.3 °C, limit 60.0 °C`.

@@ -95,6 +95,11 @@ struct StatusBuilder {
                     $0 > .zero ? "battery_closed" : "battery_open"
                 }, holds: decision.hold.isEmpty ? nil : Names.list(decision.hold))
         status.missing = missing.isEmpty ? nil : missing
+        status.first_out = decision.firstOut.map { "\($0.name)" }
+        let dangers = Names.ids(decision.latched, first: decision.firstOut).filter(\.endangersPeople)
+        status.dangers =
+            dangers.isEmpty
+            ? nil : dangers.map { DangerStatus(what: "\($0.name)", instruction: Names.check($0)) }
         status.soh_percent = battery.stateOfHealth.fresh(at: now, within: limit).map { rounded($0.percent) }
         return status
     }

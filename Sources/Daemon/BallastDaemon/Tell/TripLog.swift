@@ -60,15 +60,16 @@ struct TripLog {
         }
     }
 
-    /// The trips that stand on one unit: the first-out first, then in the order in which they came. A trip of
-    /// which nothing is noted stands before those: it is older.
+    /// The trips that stand on one unit: what endangers people first, then the first-out, then in
+    /// the order in which they came. A trip of which nothing is noted stands before those: it is older.
     mutating func trips(of unit: Int, _ latched: InterlockSet, first: InterlockID?) -> [TripStatus] {
         keep(latched, of: unit)
         let noted = details.filter { $0.unit == unit }
         let ids = Names.ids(latched, first: first)
         let unknown = ids.filter { id in id != first && !noted.contains { $0.interlock == id } }
         let later = noted.map(\.interlock).filter { $0 != first }
-        return (ids.filter { $0 == first } + unknown + later).map { id in
+        let inOrder = ids.filter { $0 == first } + unknown + later
+        return (inOrder.filter(\.endangersPeople) + inOrder.filter { !$0.endangersPeople }).map { id in
             status(id, unit, noted.first { $0.interlock == id }, isFirst: id == first)
         }
     }
@@ -76,13 +77,15 @@ struct TripLog {
     private func status(_ id: InterlockID, _ unit: Int, _ detail: Detail?, isFirst: Bool) -> TripStatus {
         let row = Names.row(id, in: table)
         let bits = row.flatMap { row in detail?.value.flatMap { Names.bits($0, of: row.signal) } }
-        return TripStatus(
+        var status = TripStatus(
             unit: units[unit], interlock: "\(id.name)", first_out: isFirst, at: detail?.at,
             value: bits == nil ? detail?.value : nil, limit: detail?.limit,
             signal: detail?.missing.map(Names.quantity) ?? row.map { "\($0.signal.quantity)" },
             symbol: row.map { "\($0.signal.shownSymbol)" } ?? "",
             reset: "\(reset(of: id))",
             check: Names.check(id, detail?.missing), bits: bits)
+        if id.endangersPeople { status.endangers_people = true }
+        return status
     }
 
     /// Who may reset. Of several rows with one name the strictest counts; a trip without a row is about the

@@ -78,7 +78,7 @@ struct DemoObservation {
     }
 
     private var trip: Verdict {
-        let first = tripped?.units.first { $0.id == victim }?.trips.first
+        let first = tripped?.units.first { $0.id == victim }?.first_out
         return Verdict(
             text: "\(victim) tripped, first cause \(first ?? "none")",
             isPassed: first == "cell_overtemperature_discharge")

@@ -62,7 +62,7 @@ extension UnitSample {
     mutating func take(_ status: UnitStatus) {
         mode = status.mode
         trips = status.trips
-        firstOut = status.trips.first
+        firstOut = status.first_out
         warnings = status.warnings
         holds = status.holds ?? []
         limitedBy = status.limited_by
