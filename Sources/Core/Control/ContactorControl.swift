@@ -26,8 +26,9 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private(set) var restsSince: MonotonicTime?
     /// Its power has ended since then.
     private(set) var hasEnded = false
-    /// The inverter tells its power, in this cycle and in the one before.
-    private var isHeard = false
+    /// Whether the inverter shows power, in this cycle; `nil` = it tells none.
+    private var showsPower: Bool?
+    /// It told its power in the cycle before.
     private var wasHeard = false
     /// It was silent when it was left alone, and has come back since the opening began.
     private var heardAgain: MonotonicTime?
@@ -35,6 +36,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private var isOverridden = false
     private static let overrideMemory = Duration.seconds(3)
     private let inverter: InverterTimes
+    private let zeroPower: Watts
+    private var isHeard: Bool { showsPower != nil }
 
     /// How an inverter comes to zero.
     struct InverterTimes: Sendable, BitwiseCopyable {
@@ -52,6 +55,7 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         settings = unit.contactors
         sequence = ContactorSequence(unit.contactors, hasFormerFault: false)
         load = LoadWatch(unit)
+        zeroPower = unit.zeroPower
         inverter = InverterTimes(
             write: unit.writeBound, following: unit.inverterResponse,
             reversion: (unit.provenReversion ?? unit.assumedReversion) + unit.writeBound,
@@ -87,7 +91,7 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         seen.packVoltage = image.battery.packVoltage.fresh(at: now, within: budget.battery)
         seen.dcVoltage = image.inverter.dcVoltage.fresh(at: now, within: budget.inverter)
         let power = image.inverter.activePower.fresh(at: now, within: budget.inverter)
-        isHeard = power != nil
+        showsPower = power.map { $0.magnitude > zeroPower }
         isOverridden = image.inverter.overriddenAt.map { now - $0 <= Self.overrideMemory } ?? false
         finding = load.look(
             LoadWatch.Sight(
@@ -167,8 +171,13 @@ struct ContactorControl: Sendable, BitwiseCopyable {
             seen.isUnloaded = finding == .none
             return stayAlone(for: reversion, at: now)
         }
-        // What did not reach it, it could not obey: it is told once more, once.
-        if restsSince != nil, isHeard, !wasHeard, heardAgain == nil { (restsSince, heardAgain) = (nil, now) }
+        // What did not reach it, it could not obey: it is told once more, once. Nor does its own timer end
+        // what somebody else has started since: power that had ended and is back is told zero each time.
+        let isBack = hasEnded && showsPower == true
+        hasEnded = restsSince != nil && (hasEnded || showsPower == false)
+        if restsSince != nil, isBack || (isHeard && !wasHeard && heardAgain == nil) {
+            (restsSince, heardAgain, hasEnded) = (nil, now, false)
+        }
         if restsSince == nil, now - (heardAgain ?? since) >= following(reversion) { restsSince = now }
         guard let restsSince else { return seen.isUnloaded = false }
         seen.isUnloaded = inverter.isProven && finding == .unknown && now - restsSince >= reversion

@@ -23,6 +23,9 @@ struct SeenBattery: Sendable, BitwiseCopyable {
         search.look(battery.cellTemperatureMax, .cellTemperatureMax)
         search.look(battery.cellTemperatureMin, .cellTemperatureMin)
         if hasAlarms { search.look(battery.alarms, .alarms) }
+        search.hear(battery.permissions)
+        search.hear(battery.warnings)
+        search.hear(battery.stateOfHealth)
         return search.result
     }
 

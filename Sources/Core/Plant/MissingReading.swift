@@ -76,8 +76,7 @@ extension MissingReading {
 
         // As of `Reading`: every user gets code of its own type.
         @inlinable public mutating func look<Value>(_ reading: Reading<Value>, _ name: Name) {
-            let told = reading.told(at: now)
-            if let told, heard.map({ told < $0 }) ?? true { heard = told }
+            hear(reading)
             switch reading.fault(at: now, within: limit) {
             case nil: isSilent = false
             case .stale, .neverSeen, .busOff, .fromTheFuture: note(reading, name)
@@ -87,6 +86,12 @@ extension MissingReading {
                 isSilent = false
                 note(reading, name)
             }
+        }
+
+        /// A reading that nobody requires: it shows that the device speaks.
+        @inlinable public mutating func hear<Value>(_ reading: Reading<Value>) {
+            guard let told = reading.told(at: now), heard.map({ told < $0 }) ?? true else { return }
+            heard = told
         }
 
         /// When the device answered anything last, whatever it was about.
@@ -105,7 +110,7 @@ extension MissingReading {
 
         private var isHeardSince: Bool {
             guard let heard, let age else { return false }
-            return heard + limit < age
+            return heard + limit / 2 < age
         }
 
         /// `nil` where none is missing.

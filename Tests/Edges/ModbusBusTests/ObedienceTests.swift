@@ -70,6 +70,17 @@ import Testing
         #expect(run.at(12, 2_001) == .leaveAlone)
     }
 
+    @Test func `is looked at as power begins to flow though zero stands, once in a second`() {
+        var run = Run()
+        _ = run.at(0, 0)
+        #expect(run.at(20, 50_000) == .readBack, "another master has started it; the refresh is far")
+        #expect(run.at(21, 50_000) == .tell)
+        #expect(run.at(22, 0) == .tell)
+        #expect(run.at(22, 50_000) == .readBack)
+        _ = run.at(22, 0)
+        #expect(run.at(22, 50_000) == .tell, "power that lies about what counts as none")
+    }
+
     @Test func `that draws what zero means, or has no timer, is told as ever`() {
         var run = Run()
         for second in 0..<100 {

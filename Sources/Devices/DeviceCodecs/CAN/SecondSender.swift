@@ -101,12 +101,13 @@ struct SecondSender: Sendable {
         (kept[keyPath: field], limitSaidAt[index]) = (image[keyPath: field], time)
     }
 
-    /// The image, the strictest of each reading where two may have spoken.
+    /// The image, the strictest of each reading where two may have spoken; as old as it is, and never the
+    /// newest word of one of them alone, however late the other's come.
     func strictest(_ image: BatteryImage, at time: MonotonicTime) -> BatteryImage {
         guard let strictUntil, time < strictUntil else { return image }
         var result = image
         func take<Value>(_ field: WritableKeyPath<BatteryImage, Reading<Value>>) {
-            guard kept[keyPath: field].fresh(at: time, within: period * 2) != nil else { return }
+            guard kept[keyPath: field].age(at: time) != nil else { return }
             result[keyPath: field] = kept[keyPath: field]
         }
         take(\.chargeCurrentLimit)

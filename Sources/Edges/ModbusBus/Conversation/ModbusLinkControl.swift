@@ -27,6 +27,7 @@ extension ModbusConversation {
         let wanted = encode(device.setpoint(at: now), control, device)
         switch obedience(device, control, wanted) {
         case .tell: break
+        case .readBack: device.setDue(.readBack, now)
         case .leaveAlone: return
         case .over: device.forgetWritten()
         }

@@ -14,6 +14,9 @@ public struct ModbusObedience: Sendable, BitwiseCopyable {
     let provenReversion: Duration?
 
     private var flowsSince: MonotonicTime?
+    /// It was seen without power since it was told zero: what flows then somebody else has started.
+    private var hasEnded = false
+    private var lookedAt: MonotonicTime?
     private var rest: Rest?
     /// Its own timer did not end its power either: it is told again, at least until then.
     private var notBefore = MonotonicTime(nanoseconds: 0)
@@ -25,6 +28,8 @@ public struct ModbusObedience: Sendable, BitwiseCopyable {
         var isGone = false
     }
 
+    /// Between two such looks: power may lie about what counts as none.
+    private static let apart = Duration.seconds(1)
     /// So long it is told in vain before it is left alone once more.
     private static let pause = Duration.seconds(60)
     /// Once its power is gone it is left alone for so long: told again, it might go on.
@@ -42,6 +47,8 @@ public struct ModbusObedience: Sendable, BitwiseCopyable {
     enum Order: Equatable {
         /// It is told as ever.
         case tell
+        /// Zero stands by all that is known, and power has begun to flow: what stands there is looked at now.
+        case readBack
         case leaveAlone
         /// It was left alone until now: what stands in it is not known.
         case over
@@ -61,7 +68,12 @@ public struct ModbusObedience: Sendable, BitwiseCopyable {
         if let rest { return goOn(rest, power, flows: flows, at: now) }
         guard flows, now >= notBefore else {
             flowsSince = nil
+            hasEnded = hasEnded || !flows
             return .tell
+        }
+        if hasEnded, lookedAt.map({ now - $0 >= Self.apart }) ?? true {
+            (hasEnded, lookedAt, flowsSince) = (false, now, nil)
+            return .readBack
         }
         let since = flowsSince ?? now
         flowsSince = since
@@ -73,7 +85,7 @@ public struct ModbusObedience: Sendable, BitwiseCopyable {
     /// Something else is wanted, or stands there, or nobody sees what it does.
     private mutating func forget() -> Order {
         let was = rest
-        (flowsSince, rest) = (nil, nil)
+        (flowsSince, rest, hasEnded) = (nil, nil, false)
         return was == nil ? .tell : .over
     }
 

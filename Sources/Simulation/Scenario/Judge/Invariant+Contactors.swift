@@ -19,9 +19,9 @@ extension RunHistory {
                     else { continue }
                     let waited = silence(towards: unit, until: sample.time)
                     // A timer that does not run, or that somebody else starts anew, ends nothing.
+                    let isWithoutTimer = seen.isReversionBroken || cameBackDeaf(unit, sample.time)
                     let needed =
-                        seen.isReversionBroken
-                        ? .zero : units[unit].reversion + PhysicalTime.inverterRamp.time
+                        isWithoutTimer ? .zero : units[unit].reversion + PhysicalTime.inverterRamp.time
                     let hadItsTime = waited >= needed || isHurried(unit, sample.time)
                     if hadItsTime, isDeclared(unit, sample.time) { continue }
                     // Somebody else has started it in the instant in which the contact opens.
@@ -60,6 +60,18 @@ extension RunHistory {
             else { return false }
             return time - event.time >= hurry
         }
+    }
+
+    /// It was out of reach while the contacts waited, was told zero when it came back, for most obey, and
+    /// does not: the rest of the wait is shorter than its timer.
+    private func cameBackDeaf(_ unit: Int, _ time: Duration) -> Bool {
+        guard let wait = units[unit].openUnderLoad else { return false }
+        let waiting = samples.filter { $0.time <= time && $0.time > time - wait }
+        guard let last = waiting.last, Self.isDeaf(last.units[unit]) else { return false }
+        let isLong = events.contains {
+            $0.name == "trip" && $0.unit == units[unit].id && $0.time <= time - units[unit].reversion + .seconds(1)
+        }
+        return isLong && waiting.contains { Self.isOutOfReach($0.units[unit]) }
     }
 
     /// No more flowed than the contact may part when it was told to open.

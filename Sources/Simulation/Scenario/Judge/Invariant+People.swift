@@ -76,6 +76,36 @@ extension RunHistory {
         }
     }
 
+    // MARK: I12
+
+    /// What was latched or held before the program ended is so after it has started again, and nothing moves
+    /// before a person has said so. What was reset in the run's very last cycles nobody has looked at.
+    func judgeRestarts() -> Judgement {
+        var seenRestart = false
+        for unit in units.indices {
+            var (before, at, isGone) = (UnitSample?.none, Duration.zero, false)
+            let resets = events.filter { $0.name == "reset" && $0.unit == units[unit].id }.map(\.time)
+            for sample in samples {
+                let seen = sample.units[unit]
+                if !sample.isDaemonRunning { isGone = before != nil }
+                guard seen.mode != nil else { continue }
+                if isGone, let before {
+                    seenRestart = true
+                    let isReset = resets.contains { $0 > at - .seconds(1) && $0 <= sample.time }
+                    if let lost = before.trips.first(where: { !seen.trips.contains($0) }), !isReset {
+                        return failure(unit, sample.time, "the trip \(lost) is gone after a restart")
+                    }
+                    if !before.holds.isEmpty && seen.holds.isEmpty && seen.trips.isEmpty {
+                        return failure(unit, sample.time, "the hold \(before.holds[0]) is gone")
+                    }
+                }
+                isGone = false
+                (before, at) = (seen, sample.time)
+            }
+        }
+        return seenRestart ? .passed : .notJudged("the program was not started again")
+    }
+
     // MARK: I17
 
     /// Of a silence: who is called silent has said nothing for that long. Of an answer: what was refused did

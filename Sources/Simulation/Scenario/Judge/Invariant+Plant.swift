@@ -41,7 +41,7 @@ extension RunHistory {
     }
 
     /// Nothing that is written arrives in the inverter: what stands in it stays until its own timer ends it.
-    private static func isOutOfReach(_ seen: UnitSample) -> Bool {
+    static func isOutOfReach(_ seen: UnitSample) -> Bool {
         seen.faults.contains {
             [
                 .inverterSilence, .inverterRefuses, .inverterHalfAnswers, .inverterWrongUnit, .inverterSlow,
@@ -217,11 +217,18 @@ extension RunHistory {
     /// Power that nobody wants, and power the other way, count at any size; of what is asked for, a
     /// setpoint's own accuracy is left.
     private func isWrong(_ seen: UnitSample, _ truth: UnitTruth, _ unit: Int) -> Bool {
-        let nothing = units[unit].nothing
+        let nothing = unseen(unit, seen)
         let isSame = seen.delivered.magnitude <= nothing || seen.delivered.value * truth.obedient.value > 0
         let isWanted = truth.obedient.magnitude > nothing && isSame
         let room = isWanted ? units[unit].nameplate * PhysicalTime.accuracyShare : nothing
         return (seen.delivered - truth.obedient).magnitude > room
+    }
+
+    /// Power that nobody can tell from none: an inverter that shows zeros whatever it gives leaves the
+    /// battery's own current sensor alone.
+    private func unseen(_ unit: Int, _ seen: UnitSample) -> Watts {
+        guard seen.faults.contains(.inverterZeros) else { return units[unit].nothing }
+        return units[unit].nameplate * PhysicalTime.batterySensorShare
     }
 
     // MARK: L2a
@@ -243,8 +250,10 @@ extension RunHistory {
                 if !wasRunning { since = nil }
                 let seen = sample.units[unit]
                 guard let mode = seen.mode, seen.truth != nil else { continue }
-                let flows = seen.delivered.magnitude > units[unit].nothing
-                if let before, out.contains(before.mode), before.flows, mode == "running" {
+                let flows = seen.delivered.magnitude > unseen(unit, seen)
+                if let before, out.contains(before.mode), before.flows, mode == "running",
+                    !isStartedJustNow(unit, sample)
+                {
                     return failure(
                         unit, sample.time,
                         "it enters service from \(before.mode) at \(kilowatts(seen.delivered))")
@@ -266,6 +275,16 @@ extension RunHistory {
         return .passed
     }
 
+    /// Another master has written since the inverter was last asked: nobody can have seen what flows.
+    private func isStartedJustNow(_ unit: Int, _ sample: RunSample) -> Bool {
+        guard sample.units[unit].faults.contains(.inverterForeignWrites) else { return false }
+        let start = sample.time - units[unit].evidenceBudget
+        return samples.contains {
+            $0.time >= start && $0.time < sample.time
+                && $0.units[unit].delivered.magnitude <= units[unit].nothing
+        }
+    }
+
     /// From then on power that nothing ends must have been told. What a former run has written to an inverter
     /// that does not answer stands until its own timer must be over.
     private func telling(_ unit: Int, since restart: Duration?, begun: Duration) -> Duration {
@@ -273,36 +292,6 @@ extension RunHistory {
         guard let restart else { return usual }
         let own = units[unit].reversion + PhysicalTime.reversionRoom.time + usual
         return max(usual, restart + own - begun)
-    }
-
-    // MARK: I12
-
-    /// What was latched or held before the program ended is so after it has started again, and nothing moves
-    /// before a person has said so. What was reset in the run's very last cycles nobody has looked at.
-    func judgeRestarts() -> Judgement {
-        var seenRestart = false
-        for unit in units.indices {
-            var (before, at, isGone) = (UnitSample?.none, Duration.zero, false)
-            let resets = events.filter { $0.name == "reset" && $0.unit == units[unit].id }.map(\.time)
-            for sample in samples {
-                let seen = sample.units[unit]
-                if !sample.isDaemonRunning { isGone = before != nil }
-                guard seen.mode != nil else { continue }
-                if isGone, let before {
-                    seenRestart = true
-                    let isReset = resets.contains { $0 > at - .seconds(1) && $0 <= sample.time }
-                    if let lost = before.trips.first(where: { !seen.trips.contains($0) }), !isReset {
-                        return failure(unit, sample.time, "the trip \(lost) is gone after a restart")
-                    }
-                    if !before.holds.isEmpty && seen.holds.isEmpty && seen.trips.isEmpty {
-                        return failure(unit, sample.time, "the hold \(before.holds[0]) is gone")
-                    }
-                }
-                isGone = false
-                (before, at) = (seen, sample.time)
-            }
-        }
-        return seenRestart ? .passed : .notJudged("the program was not started again")
     }
 
     // MARK: I14

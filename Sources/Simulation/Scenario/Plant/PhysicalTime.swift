@@ -31,6 +31,9 @@ public struct PhysicalTime: Sendable, Equatable {
     /// Less power than was asked for, as a share of the nameplate: accuracy of a setpoint (EN 50549-1,
     /// 4.11.2).
     static let accuracyShare = 0.05
+    /// Below this share of the nameplate a battery's current sensor tells no power from none: its zero, the
+    /// idle draw, and what else is fed from the DC side. The figure is ours; no published one stands behind it.
+    static let batterySensorShare = 0.1
     /// From the start of the program to zero at a device that a former run left at power.
     static let start = PhysicalTime(
         text: "the program starts", time: .milliseconds(500),
