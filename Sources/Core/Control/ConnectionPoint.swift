@@ -37,10 +37,12 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     ) -> (lowest: Watts?, highest: Watts?) {
         startedAt = startedAt ?? now
         var (own, wanted) = (Watts.zero, Watts.zero)
-        var group = UnjudgedSteps.Group()
+        // Who leaves or joins is heard all the while: what it takes along the meter shows too.
+        var (group, heard) = (UnjudgedSteps.Group(), UnjudgedSteps.Group())
         for index in 0..<count {
             guard let power = power(of: index, images, &units, now) else { continue }
             commands[index] = asked[index]
+            heard.add(index, power)
             guard units[index].mode.isRunning else { continue }
             group.add(index, power)
             own += power
@@ -53,7 +55,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         let loadMax = limits.loadMax
         let wasJudging = check.isJudging
         check.look(meter: meter, own: own, asked: wanted, loadMax: loadMax, at: now)
-        judgeGap(group, meter, wasJudged: wasJudging && !check.isJudging && meter != nil, at: now)
+        judgeGap(heard, meter, wasJudged: wasJudging && !check.isJudging && meter != nil, at: now)
         decision.grid.meter = check.verdict
         if check.verdict != before {
             decision.events.append(

@@ -22,6 +22,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private(set) var leavesContactors = true
     /// When the auxiliary contacts were first readable.
     private(set) var inputsSeenAt: MonotonicTime?
+    /// When the main contact was told to close; it closes a little later.
+    private(set) var closedAt: MonotonicTime?
     /// From when on the inverter gets no more writes, so that its reversion comes.
     private(set) var restsSince: MonotonicTime?
     /// Its power has ended since then.
@@ -99,6 +101,15 @@ struct ContactorControl: Sendable, BitwiseCopyable {
                 dcVoltage: output.isPermitted || output.isOpening ? seen.dcVoltage : nil, power: power,
                 asked: asked),
             after: elapsed)
+        if finding == .none, !isSeenSinceClosing(image, at: now) { finding = .unknown }
+    }
+
+    /// What was measured before the contact closed is no evidence of what it carries.
+    private func isSeenSinceClosing(_ image: UnitImage, at now: MonotonicTime) -> Bool {
+        guard let closedAt else { return true }
+        let age = now - closedAt
+        return image.battery.packCurrent.fresh(at: now, within: age) != nil
+            && image.inverter.activePower.fresh(at: now, within: age) != nil
     }
 
     /// The fault as an interlock sees it: 1; half of it is a contradiction that is none yet.
@@ -130,7 +141,9 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         seen.patience = patience
         isResetWanted = false
         rest(at: now)
+        let wasClosed = output.closesMain
         output = sequence.step(seen, at: now)
+        if !output.closesMain { closedAt = nil } else if !wasClosed { closedAt = now }
         if !output.isPermitted, !output.isOpening { load.forget() }
     }
 

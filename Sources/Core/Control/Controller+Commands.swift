@@ -78,7 +78,8 @@ extension Controller {
     private mutating func reset(
         _ index: Int, by role: Role, _ person: Person, at now: MonotonicTime, in decision: inout Decision
     ) {
-        guard isUnit(index) else { return }
+        // Where nothing is latched nothing is reset, and nobody is told that a unit is held.
+        guard isUnit(index), !units[index].bank.latched.isEmpty else { return }
         let kind = Self.kind(of: units[index].reset(by: role, person))
         tell(kind, unit: index, at: now, in: &decision)
     }

@@ -14,6 +14,8 @@ struct ContactFlicker: Sendable, BitwiseCopyable {
     private(set) var begunAt: MonotonicTime?
     /// A contradiction lasts that counts: a tenth of the debounce, less is a reading that went wrong.
     private(set) var isContradicted = false
+    /// It has agreed since it was told to carry power: until then it is on its way, and its row waits.
+    private(set) var hasAgreed = false
 
     /// The contacts move: what they say then is no contradiction.
     mutating func rest() { self = ContactFlicker() }
@@ -27,13 +29,14 @@ struct ContactFlicker: Sendable, BitwiseCopyable {
             return false
         }
         guard isAgreed else {
+            guard hasAgreed else { return false }
             let begun = begunAt ?? now
             contradictedFor = min(debounce, contradictedFor + (seenAt.map { now - $0 } ?? .zero))
             (agreedSince, seenAt, begunAt) = (nil, now, begun)
             isContradicted = now - begun >= debounce / 10
             return contradictedFor >= debounce
         }
-        (seenAt, begunAt, isContradicted) = (nil, nil, false)
+        (seenAt, begunAt, isContradicted, hasAgreed) = (nil, nil, false, true)
         guard contradictedFor > .zero else { return false }
         let since = agreedSince ?? now
         agreedSince = since

@@ -151,8 +151,15 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
         switch condition {
         case .always: return true
         case .charging: return current < -currentFloor
-        case .discharging: return current > currentFloor
+        case .discharging: return current > currentFloor + ownDraw
         }
+    }
+
+    /// What the inverter draws for itself.
+    private var ownDraw: Amperes {
+        guard let pack = image.battery.packVoltage.fresh(at: now, within: budget.battery), pack > .zero
+        else { return .zero }
+        return idle / pack
     }
 
     /// The reading as a number, or why there is none.
@@ -184,10 +191,7 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
     /// the inverter draws for itself.
     func allowance(over limit: Double, isDischarge: Bool) -> Double {
         let floor = limit < currentFloor.value ? currentFloor.value : limit
-        guard isDischarge, let pack = image.battery.packVoltage.fresh(at: now, within: budget.battery),
-            pack > .zero
-        else { return floor }
-        return floor + (idle / pack).value
+        return isDischarge ? floor + ownDraw.value : floor
     }
 
     private var currentLimits: SignalReading {

@@ -36,14 +36,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         }
     }
 
-    private struct Point: Sendable, BitwiseCopyable {
-        var meter: Watts
-        var own: Watts
-        /// What was asked of the units; `nil` = not told.
-        var asked: Watts?
-        /// What everything else at the site draws.
-        var others: Watts { own - meter }
-    }
+    private typealias Point = SlowSteps.Point
 
     /// A smaller change of the units' power proves nothing.
     public let step: Watts
@@ -57,9 +50,18 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var steppedAt: MonotonicTime?
     /// When the meter last showed something new, and when the units' power last stood where the step began.
     private var movedAt: MonotonicTime?
+    /// What both showed then.
+    private var movedWith: Point?
     private var restedAt: MonotonicTime?
     private var last: Watts?
     private var resting: (meter: Watts, at: MonotonicTime)?
+    private var slow = SlowSteps()
+    /// The units' power has crept on, and the meter has not shown it.
+    private var isUnshown = false
+    /// Their power is not where it rested: less than a step, and enough to widen a limit by.
+    private var isAway = false
+    /// And since when it has rested there.
+    private var restingAway: (own: Watts, at: MonotonicTime)?
     /// Steps in a row that the meter has not shown, whoever was to blame.
     private var odd = 0
     private var oddSign = 0.0
@@ -110,6 +112,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         reference = nil
         steppedAt = nil
         shown = nil
+        slow.forget()
+        (isUnshown, isAway, movedWith, restingAway) = (false, false, nil, nil)
     }
 
     /// Looks at both once; `nil` = not fresh.
@@ -124,16 +128,17 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         guard let meter, let own else { return restart() }
         let point = Point(meter: meter, own: own, asked: asked)
         smooth(point, now)
-        if meter != last { movedAt = now }
+        if meter != last || movedWith == nil { (movedAt, movedWith) = (now, point) }
         last = meter
+        judgeStillness(point, now)
         guard let reference else { return begin(point, now) }
         let change = own - reference.own
+        isAway = change.magnitude >= step * 0.1
         if let begun = unsettledSince {
             if change.magnitude >= step * 0.25 { return begin(point, now) }
             if now - begun >= settling {
-                unsettledSince = nil
-                self.reference?.meter = meter
-                if odd == 0 { trusted = point.others }
+                (unsettledSince, self.reference) = (nil, point)
+                settle(point, loadMax)
             }
         }
         suspect(meter, of: reference.meter + change)
@@ -143,12 +148,14 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
             if unsettledSince == nil { followLoad(meter, now) } else { resting = nil }
         }
         guard let since = steppedAt else {
-            if change.magnitude >= leastStep { steppedAt = now }
+            if change.magnitude >= leastStep { steppedAt = now } else { rest(point, change, loadMax, now) }
             return
         }
         guard now - since >= settling else { return }
-        if change.magnitude >= leastStep, isAsked(change, from: reference.asked, to: asked) {
+        if change.magnitude >= leastStep, SlowSteps.isAsked(change, from: reference.asked, to: asked) {
             judge(change, meter - reference.meter, loadMax ?? .zero)
+            slow.forget()
+            isUnshown = false
             if verdict == .proven && odd == 0 { trusted = point.others }
         }
         begin(point, now)
@@ -169,9 +176,37 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         shown = (min(max(smooth, point.others - step * 0.5), point.others + step * 0.5), now)
     }
 
-    private func isAsked(_ change: Watts, from before: Watts?, to now: Watts?) -> Bool {
-        guard let before, let now else { return true }
-        return (now - before) / change > 0.4
+    /// Power that creeps on is judged by its sum.
+    private mutating func settle(_ point: Point, _ loadMax: Watts?) {
+        isUnshown = slow.settle(point, least: step * 0.25) == .hidden
+        if isUnshown, slow.own.magnitude >= step {
+            judge(slow.own, slow.meter, loadMax ?? .zero)
+            slow.forget()
+            isUnshown = false
+        }
+        if odd == 0, !isUnshown { trusted = point.others }
+    }
+
+    /// Less than a step from where it rested last, and it rests here: no step begins behind it.
+    private mutating func rest(_ point: Point, _ change: Watts, _ loadMax: Watts?, _ now: MonotonicTime) {
+        guard unsettledSince == nil, change.magnitude >= step * 0.25 else { return restingAway = nil }
+        guard let resting = restingAway, (point.own - resting.own).magnitude < step * 0.25 else {
+            return restingAway = (point.own, now)
+        }
+        guard now - resting.at >= settling else { return }
+        (reference, restingAway) = (point, nil)
+        settle(point, loadMax)
+    }
+
+    /// Not a digit of the meter has changed, and the units' power has: no step is needed to see that.
+    private mutating func judgeStillness(_ point: Point, _ now: MonotonicTime) {
+        guard let movedAt, let movedWith, now - movedAt >= settling else { return }
+        let change = point.own - movedWith.own
+        guard change.magnitude >= step * 0.25,
+            SlowSteps.isAsked(change, from: movedWith.asked, to: point.asked)
+        else { return }
+        // A register of whole kilowatts may stand still for less than one.
+        if change.magnitude >= max(step * 0.5, Watts(1_000)) { verdict = .frozen } else { doubt() }
     }
 
     private mutating func begin(_ point: Point, _ now: MonotonicTime) {
@@ -186,8 +221,12 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private mutating func followLoad(_ meter: Watts, _ now: MonotonicTime) {
         guard let resting, now - resting.at < settling * 2 else { return resting = (meter, now) }
         guard now - resting.at >= settling else { return }
+        if let reference {
+            slow.follow(resting.meter - reference.meter)
+            if isUnshown { trusted -= resting.meter - reference.meter }
+        }
         reference?.meter = resting.meter
-        if odd == 0, let reference { trusted = reference.others }
+        if odd == 0, !isUnshown, let reference { trusted = reference.others }
         self.resting = (meter, now)
     }
 
@@ -232,9 +271,14 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         let said = loadMax ?? .zero
         let isBeyond = loadMax != nil && seen.magnitude > said + step
         if verdict == .unproven || isBeyond { return (min(seen, -said), max(seen, said)) }
-        if steppedAt != nil || unsettledSince != nil || odd > 0 {
+        if steppedAt != nil || unsettledSince != nil || odd > 0 || isUnshown || isAway {
             return (min(seen, trusted), max(seen, trusted))
         }
         return (seen, seen)
     }
+}
+
+extension SlowSteps.Point {
+    /// What everything else at the site draws.
+    fileprivate var others: Watts { own - meter }
 }

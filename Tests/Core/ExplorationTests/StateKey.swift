@@ -115,6 +115,7 @@ private struct UnitKey: Hashable {
         bits.add(flicker.seenAt != nil)
         bits.add(Bits.age(of: flicker.begunAt, now, atMost: 2), width: 2)
         bits.add(flicker.isContradicted)
+        bits.add(flicker.hasAgreed)
         bits.add(control.sequence.hasBegunAnew)
         bits.add(control.sequence.isSeenClosed)
         bits.add(control.output.closesMain)
@@ -123,6 +124,7 @@ private struct UnitKey: Hashable {
         bits.add(control.isResetWanted)
         bits.add(control.hasSeenInputs)
         bits.add(control.leavesContactors)
+        bits.add(Bits.age(of: control.closedAt, now, atMost: 1), width: 2)
         bits.add(control.restsSince != nil)
         bits.add(control.hasEnded)
         bits.add(Bits.age(of: control.leavesContactors ? control.startedAt : nil, now, atMost: 2), width: 2)
@@ -232,10 +234,10 @@ extension StateKey {
                 [
                     "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
                     "finding",
-                    "startedAt", "leavesContactors", "inputsSeenAt", "restsSince", "hasEnded", "isHeard",
+                    "startedAt", "leavesContactors", "inputsSeenAt", "restsSince", "hasEnded", "showsPower",
                     "wasHeard",
                     "heardAgain", "isOverridden",
-                    "inverter",
+                    "inverter", "zeroPower", "closedAt",
                 ]
             ),
             (
@@ -247,7 +249,7 @@ extension StateKey {
             ),
             (
                 "ContactFlicker", unit.contactors.sequence.flicker,
-                ["contradictedFor", "agreedSince", "seenAt", "begunAt", "isContradicted"]
+                ["contradictedFor", "agreedSince", "seenAt", "begunAt", "isContradicted", "hasAgreed"]
             ),
             ("UnitLocks", unit.locks, ["slots", "isMaintained", "isStandby", "isHeld"]),
             ("UnitMode", unit.mode, ["state", "enterService"]),
