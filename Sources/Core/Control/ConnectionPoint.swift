@@ -77,14 +77,18 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         _ group: UnjudgedSteps.Group, _ meter: Watts?, wasJudged: Bool, at now: MonotonicTime
     ) {
         if !wasJudged, !check.isJudging {
-            let settling = check.isResting ? Duration.zero : check.settling
+            // Of units that the check does not count nobody knows that they rest.
+            let isResting = check.isResting && group.mask == steered
+            let settling = isResting ? Duration.zero : check.settling
             switch unjudged.look(group, meter: meter, step: check.step, settling: settling, at: now) {
             case .hidden: check.doubt()
             case .shown: check.heal()
             case .none: break
             }
         }
-        if wasJudged || check.isResting { unjudged.rest(group, meter: meter) }
+        if wasJudged || (check.isResting && (group.mask == steered || unjudged.isNear(group, check.step))) {
+            unjudged.rest(group, meter: meter)
+        }
     }
 
     private func power(

@@ -72,7 +72,9 @@ struct LoadWatch: Sendable, BitwiseCopyable {
     mutating func forget() { (isPowerDoubted, contradictedFor) = (false, .zero) }
 
     private mutating func doubt(_ seen: Sight) {
-        if let power = seen.power, power.magnitude > zeroPower {
+        // One that tells no power in this cycle shows nothing, neither zero nor power.
+        guard let power = seen.power else { return }
+        if power.magnitude > zeroPower {
             isPowerDoubted = false
         } else if seen.asked.magnitude > zeroPower * 2 {
             isPowerDoubted = true

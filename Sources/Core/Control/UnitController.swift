@@ -272,10 +272,12 @@ struct UnitController: Sendable, BitwiseCopyable {
 
     /// What repeats itself, or says what cannot be, has not been well for longer than it has been missing.
     private var isMerelySilent: Bool {
-        let inverter = sight.missingInverter?.fault ?? .stale
-        // An inverter that has started anew is looked at anew.
         let battery = sight.missingBattery?.fault ?? .stale
-        return battery == .stale && (inverter == .stale || inverter == .unread)
+        // An inverter that has started anew is looked at anew; one that has no value for a poll says so.
+        switch sight.missingInverter?.fault ?? .stale {
+        case .stale, .unread, .notImplemented, .busy: return battery == .stale
+        case .neverSeen, .implausible, .deviceFault, .frozen, .disagrees, .fromTheFuture, .busOff: return false
+        }
     }
 
     /// Tells of a gap that is over.

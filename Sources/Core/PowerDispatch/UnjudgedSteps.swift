@@ -33,6 +33,9 @@ public struct UnjudgedSteps: Sendable, BitwiseCopyable {
         (group, self.meter, farSince) = (now, meter, nil)
     }
 
+    /// Nobody of these has moved by a step since the last rest.
+    public func isNear(_ now: Group, _ step: Watts) -> Bool { change(to: now).magnitude < step }
+
     public enum Finding: Sendable, BitwiseCopyable, Equatable {
         /// No step, or its time is not over.
         case none
