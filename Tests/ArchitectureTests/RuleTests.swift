@@ -111,7 +111,7 @@ import Testing
 
     /// Files that are over 400 lines today; the figures only go down.
     static let longFiles = [
-        "Sources/Core/Control/UnitController.swift": 436,
+        "Sources/Core/Control/UnitController.swift": 412,
         "Tests/Simulation/ScenarioTests/JudgeTests.swift": 410,
         "Tests/Core/InterlocksTests/ContactorSequencePlantTests.swift": 448,
     ]

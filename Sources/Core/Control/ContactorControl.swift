@@ -72,6 +72,16 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     /// A former run left a fault that nobody has reset.
     mutating func restoreFault() { sequence = ContactorSequence(settings, hasFormerFault: true) }
 
+    /// Nobody has told the contacts anything for so long that they may have gone open: what they do is looked
+    /// at as at the start. A fault stays.
+    mutating func startAnew() {
+        guard isDriven else { return }
+        sequence = ContactorSequence(settings, hasFormerFault: sequence.fault != nil)
+        output = ContactorSequence.Output()
+        (hasSeenInputs, leavesContactors, startedAt, inputsSeenAt) = (false, true, nil, nil)
+        (restsSince, hasEnded, heardAgain, closedAt) = (nil, false, nil, nil)
+    }
+
     /// Somebody with the right role has reset the fault: the next step has its edge.
     mutating func requestReset() { isResetWanted = true }
 

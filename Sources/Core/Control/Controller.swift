@@ -38,6 +38,8 @@ public struct Controller: Sendable, BitwiseCopyable {
     private var usedShare = Fraction.zero
     private(set) var cycle: UInt64 = 0
     var lastStep: MonotonicTime?
+    /// The program itself stood still until just now.
+    private(set) var standstill: Standstill?
 
     /// - Parameter unitSettings: 1 … 64 units, in the order of the images.
     public init(settings: SiteSettings, units unitSettings: Span<UnitSettings>) {
@@ -104,6 +106,11 @@ public struct Controller: Sendable, BitwiseCopyable {
         precondition(images.count == unitCount)
         // Time in which nobody looked says nothing of the plant: it neither confirms evidence nor silence.
         let elapsed = lastStep.map { min(settings.outputGrace, max(.zero, now - $0)) } ?? .zero
+        if let lastStep, now - lastStep > settings.outputGrace {
+            standstill = Standstill(lasted: now - lastStep, endedAt: now)
+        } else if let ended = standstill?.endedAt, now - ended > Standstill.memory {
+            standstill = nil
+        }
         lastStep = now
         cycle &+= 1
         decision.cycle = cycle
@@ -174,7 +181,7 @@ public struct Controller: Sendable, BitwiseCopyable {
         UnitController.Input(
             index: index, cycle: cycle, now: now, elapsed: elapsed,
             isStopWanted: isStopWanted, stopBound: settings.stopBound, ramp: settings.ramp,
-            isGridGood: watch.isGood)
+            isGridGood: watch.isGood, standstill: standstill)
     }
 
     /// Base point and frequency response. The slope stands on the nameplate of the whole site, also when

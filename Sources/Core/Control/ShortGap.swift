@@ -20,7 +20,7 @@ struct ShortGap: Sendable, BitwiseCopyable {
     }
 
     /// The longest gap; zero = every gap is a loss.
-    private let limit: Duration
+    let limit: Duration
     /// Since when the device is missing; `nil` = it is not, or the gap has become a loss.
     private(set) var began: MonotonicTime?
     /// When the device was there again.
@@ -38,10 +38,12 @@ struct ShortGap: Sendable, BitwiseCopyable {
     mutating func restore() { former = min(former + 1, 3) }
 
     /// The unit has left service at `now` because a reading is missing.
-    mutating func begin(_ inverter: Inverter?, at now: MonotonicTime) {
+    ///
+    /// - Parameter missed: before that nobody has looked for so long.
+    mutating func begin(_ inverter: Inverter?, missed: Duration, at now: MonotonicTime) {
         let oldest = returns[0]
-        guard limit > .zero, inverter != nil, oldest.map({ now - $0 > Self.window }) ?? true else { return }
-        (began, ended) = (now, nil)
+        guard limit > missed, inverter != nil, oldest.map({ now - $0 > Self.window }) ?? true else { return }
+        (began, ended) = (now - missed, nil)
         self.inverter = inverter
     }
 

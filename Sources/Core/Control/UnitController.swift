@@ -9,7 +9,7 @@ import Quantities
 struct UnitController: Sendable, BitwiseCopyable {
     let settings: UnitSettings
     var bank = InterlockBank()
-    private(set) var mode: UnitMode
+    var mode: UnitMode
     private(set) var sight: UnitSight
     private(set) var reported: InterlockSet = .none
     /// Who keeps the unit out of service.
@@ -25,10 +25,10 @@ struct UnitController: Sendable, BitwiseCopyable {
     /// What the inverter says that it is built for; `nil` before it has said anything.
     private(set) var nameplate: Watts?
     private(set) var contactors: ContactorControl
-    private var gap: ShortGap
+    var gap: ShortGap
     private var opinion: SecondOpinion
     /// What the inverter said of itself while the unit ran.
-    private var lastShown: ShortGap.Inverter?
+    var lastShown: ShortGap.Inverter?
     private(set) var reportedFault: ContactorSequence.Fault?
 
     init(settings: UnitSettings, enterService: Duration, shortGap: Duration, heat: ThermalWatch.Heat) {
@@ -52,6 +52,8 @@ struct UnitController: Sendable, BitwiseCopyable {
         var ramp: WattsPerSecond
         /// Nothing that supervises the grid has seen anything but a good one.
         var isGridGood = true
+        /// Of the program itself.
+        var standstill: Standstill?
     }
 
     mutating func restore(
@@ -116,12 +118,15 @@ struct UnitController: Sendable, BitwiseCopyable {
         _ image: UnitImage, _ rows: Span<InterlockRow>, _ input: Input, into decision: inout UnitDecision,
         _ events: inout EventList
     ) -> Role? {
+        if let stood = input.standstill, stood.endedAt == input.now, stood.lasted >= settings.contactorHold {
+            contactors.startAnew()
+        }
         let signals = sight.look(image, &contactors, at: input.now, after: input.elapsed)
         if image.battery.hasSecondSender != hasSecondSender {
             hasSecondSender = image.battery.hasSecondSender
             add(hasSecondSender ? .secondSenderHeard : .secondSenderGone, input, &events)
         }
-        let verdict = bank.evaluate(rows, of: signals, after: input.elapsed)
+        let verdict = bank.evaluate(rows, of: signals, after: input.elapsed, isExcused: input.standstill != nil)
         report(verdict, rows, signals, input, &events)
         judgePower(signals, input, &events)
         compare(signals, input, &events)
@@ -249,44 +254,13 @@ struct UnitController: Sendable, BitwiseCopyable {
             return hasStopped(signals, input) ? .maintain : .stop
         }
         guard isSeen else { return .unseen }
+        if let stood = input.standstill, stood.endedAt == input.now, isLong(stood), mode.isRunning {
+            return .unseen
+        }
         // Nothing enters service on top of a power that nobody has asked for.
         if isWaiting && !isAtZero(signals) { return .stop }
         guard input.isStopWanted || isKeptOut else { return .ready }
         return hasStopped(signals, input) ? .stopped : .stop
-    }
-
-    /// A short gap of a device that is otherwise well costs no time to enter service.
-    private mutating func bridge(_ event: UnitMode.Event, _ signals: UnitSignals, _ input: Input) {
-        let shown = signals.image.inverter.shown(at: input.now, within: settings.budget.inverter)
-        if case .unseen = event {} else { gap.look(isSeen: true, inverter: shown, at: input.now) }
-        switch event {
-        case .trip, .maintain: return gap.spoil()
-        case .unseen where mode.isRunning: gap.begin(lastShown, at: input.now)
-        case .unseen: gap.look(isSeen: false, inverter: shown, at: input.now)
-        case .ready where gap.ended != nil: mode.waive(at: input.now)
-        case .stop, .stopped, .ready, .connected: break
-        }
-        let isQuiet = !input.isStopWanted && !isKeptOut && isMerelySilent
-        if !isQuiet || !input.isGridGood { gap.spoil() }
-    }
-
-    /// What repeats itself, or says what cannot be, has not been well for longer than it has been missing.
-    private var isMerelySilent: Bool {
-        let battery = sight.missingBattery?.fault ?? .stale
-        // An inverter that has started anew is looked at anew; one that has no value for a poll says so.
-        switch sight.missingInverter?.fault ?? .stale {
-        case .stale, .unread, .notImplemented, .busy: return battery == .stale
-        case .neverSeen, .implausible, .deviceFault, .frozen, .disagrees, .fromTheFuture, .busOff: return false
-        }
-    }
-
-    /// Tells of a gap that is over.
-    private mutating func endGap(_ signals: UnitSignals, _ input: Input, _ events: inout EventList) {
-        guard mode.isRunning else { return }
-        lastShown = signals.image.inverter.shown(at: input.now, within: settings.budget.inverter)
-        guard let lasted = gap.close(at: input.now)?.seconds else { return }
-        let (cycle, now) = (input.cycle, input.now)
-        events.append(Event(unit: input.index, kind: .shortGap, value: lasted, cycle: cycle, at: now))
     }
 
     /// On its way into service, with no power asked of it yet.

@@ -16,6 +16,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     public static let longestWindow = Duration.seconds(3_600)
     /// Of the row that is being judged, among those that count.
     private var place = -1
+    private var isExcused = false
     /// One bit for each row: it has counted the present passing of its limit.
     private var counted: UInt64 = 0
     /// Trips that stand until they are reset.
@@ -79,9 +80,13 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     }
 
     /// Judges every row. `elapsed` is the measured time since the last call.
+    ///
+    /// - Parameter isExcused: nobody has looked until just now: what is missing is not counted as a drop-out
+    ///   of its device.
     public mutating func evaluate(
-        _ rows: Span<InterlockRow>, of signals: UnitSignals, after elapsed: Duration
+        _ rows: Span<InterlockRow>, of signals: UnitSignals, after elapsed: Duration, isExcused: Bool = false
     ) -> Verdict {
+        self.isExcused = isExcused
         var verdict = Verdict()
         present = .none
         unjudged = .none
@@ -232,6 +237,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         }
         guard counted & bit == 0 else { return false }
         counted |= bit
+        if isExcused { return false }
         let times = flicker[place].add(at: clock, within: row.countWindow)
         guard !latched.contains(row.id) else { return false }
         verdict.counted.insert(InterlockSet(row.id))

@@ -202,7 +202,7 @@ extension StateKey {
                 [
                     "settings", "unitCount", "rated", "units", "shares", "sharing", "overrides", "responder",
                     "ramp", "preEvent", "energy", "isBaseLimited", "basePoint", "isStopWanted", "isEmergency",
-                    "hasFrequency", "watch", "connection", "siteWindow", "usedShare", "cycle", "lastStep",
+                    "hasFrequency", "watch", "connection", "siteWindow", "usedShare", "cycle", "lastStep", "standstill",
                 ]
             ),
             (
@@ -226,7 +226,7 @@ extension StateKey {
                     "harm", "exposed", "flicker", "clock", "place", "counted", "latched", "firstOut",
                     "present",
                     "unjudged", "warnings", "operatorResets",
-                    "stopping", "isHolding", "seen", "warned", "blocked",
+                    "stopping", "isHolding", "isExcused", "seen", "warned", "blocked",
                 ]
             ),
             (

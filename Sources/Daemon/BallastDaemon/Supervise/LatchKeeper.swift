@@ -111,6 +111,7 @@ struct LatchWatch {
     private(set) var savedCycle: UInt64 = 0
     private var differsSince: MonotonicTime?
     private var movedAt: MonotonicTime?
+    private var lookedAt: MonotonicTime?
     private var isTold = false
 
     /// - Parameters:
@@ -120,10 +121,13 @@ struct LatchWatch {
     mutating func look(
         _ image: LatchImage, _ report: LatchKeeper.Report, at now: MonotonicTime
     ) -> Outcome? {
-        if report.saved.cycle != savedCycle || movedAt == nil { movedAt = now }
+        // Where nobody has looked meanwhile, the disk was not asked either.
+        let hasStoodStill = lookedAt.map { now - $0 >= Self.limit * 5 } ?? true
+        lookedAt = now
+        if report.saved.cycle != savedCycle || hasStoodStill { movedAt = now }
         savedCycle = report.saved.cycle
         let isSame = report.saved.cycle > 0 && image.saysTheSame(as: report.saved)
-        differsSince = isSame ? nil : differsSince ?? now
+        differsSince = isSame ? nil : hasStoodStill ? now : differsSince ?? now
         let isLate = differsSince.map { now - $0 >= Self.limit } ?? false
         let isSilent = movedAt.map { now - $0 >= Self.silence } ?? false
         // What stands there is whole; whether the next would come to stand there is what a refused proof
