@@ -32,7 +32,8 @@ extension UnitController {
         // An inverter that has started anew is looked at anew; one that has no value for a poll says so.
         switch sight.missingInverter?.fault ?? .stale {
         case .stale, .unread, .notImplemented, .busy: return battery == .stale
-        case .neverSeen, .implausible, .deviceFault, .frozen, .disagrees, .fromTheFuture, .busOff: return false
+        case .neverSeen, .implausible, .deviceFault, .frozen, .disagrees, .fromTheFuture, .busOff:
+            return false
         }
     }
 

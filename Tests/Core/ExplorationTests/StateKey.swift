@@ -202,7 +202,8 @@ extension StateKey {
                 [
                     "settings", "unitCount", "rated", "units", "shares", "sharing", "overrides", "responder",
                     "ramp", "preEvent", "energy", "isBaseLimited", "basePoint", "isStopWanted", "isEmergency",
-                    "hasFrequency", "watch", "connection", "siteWindow", "usedShare", "cycle", "lastStep", "standstill",
+                    "hasFrequency", "watch", "connection", "siteWindow", "usedShare", "cycle", "lastStep",
+                    "standstill",
                 ]
             ),
             (

@@ -68,9 +68,8 @@ extension RunHistory {
         guard let wait = units[unit].openUnderLoad else { return false }
         let waiting = samples.filter { $0.time <= time && $0.time > time - wait }
         guard let last = waiting.last, Self.isDeaf(last.units[unit]) else { return false }
-        let isLong = events.contains {
-            $0.name == "trip" && $0.unit == units[unit].id && $0.time <= time - units[unit].reversion + .seconds(1)
-        }
+        let latest = time - units[unit].reversion + .seconds(1)
+        let isLong = events.contains { $0.name == "trip" && $0.unit == units[unit].id && $0.time <= latest }
         return isLong && waiting.contains { Self.isOutOfReach($0.units[unit]) }
     }
 
