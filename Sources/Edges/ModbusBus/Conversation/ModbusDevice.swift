@@ -150,6 +150,10 @@ final class ModbusDevice {
     let outputCap: Watts?
     /// Of an inverter; `nil` = it is told zero whatever it does.
     var obedience: ModbusObedience?
+    /// The controller wants it left alone, so that its own timer ends its power.
+    var isResting = false
+    /// Nothing is written to it: each write would start its own timer anew.
+    var isLeftAlone: Bool { isResting || obedience?.isLeftAlone == true }
     private var setpoints: TripleBufferReader<Actuation>?
     private var inverterImages: TripleBufferWriter<InverterImage>?
     private var gridImages: TripleBufferWriter<GridImage>?

@@ -22,8 +22,11 @@ extension ModbusConversation {
     /// Writes the device's setpoint where it changed, expired, or is to be refreshed.
     private func serveSetpoint(_ device: ModbusDevice) {
         guard let control = device.control, now >= device.notBefore else { return }
-        // Each write would start its own timer anew.
-        if device.actuation.restsInverter(at: now) { return device.forgetWritten() }
+        if device.actuation.restsInverter(at: now) { return rest(device) }
+        if device.isResting {
+            device.isResting = false
+            device.forgetWritten()
+        }
         let wanted = encode(device.setpoint(at: now), control, device)
         switch obedience(device, control, wanted) {
         case .tell: break
@@ -49,6 +52,14 @@ extension ModbusConversation {
         }
         owesReading = isBehind
         writeSetpoint(device, control, wanted)
+    }
+
+    /// Each write would start its own timer anew; what stands in it is looked at all the same, since power
+    /// that somebody else has asked for no timer of ours ends.
+    private func rest(_ device: ModbusDevice) {
+        guard !device.isResting else { return }
+        device.isResting = true
+        device.setDue(.readBack, now)
     }
 
     private func obedience(
@@ -309,7 +320,7 @@ extension ModbusConversation {
         }
         let isZero = control.encoding.found(in: block).map { control.encoding.decode($0) == .zero } ?? false
         // Its own timer has ended what we told it.
-        if device.obedience?.isLeftAlone == true, isScaled, isZero { return }
+        if device.isLeftAlone, isScaled, isZero { return }
         status.overrideCount.add(1, ordering: .relaxed)
         device.control?.written = nil
         guard isScaled else { return scaleChanged(device, control) }

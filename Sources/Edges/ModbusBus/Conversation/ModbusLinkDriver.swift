@@ -169,7 +169,7 @@ extension ModbusConversation {
         guard let state = device.control, case .register(let control) = state.encoding else { return }
         let words = control.setpoint.words(UInt32(bitPattern: written))
         guard isFollowed(device, control.setpoint, words, error) else {
-            if device.obedience?.isLeftAlone == true, device.found == .zero { return }
+            if device.isLeftAlone, device.found == .zero { return }
             noteRival(device)
             return overridden(device, state, written)
         }
@@ -181,7 +181,7 @@ extension ModbusConversation {
         _ device: ModbusDevice, _ control: RegisterPowerControl, _ written: Int32
     ) {
         let takeover = control.takeover
-        guard !takeover.isEmpty, let driver = device.driver, device.obedience?.isLeftAlone != true
+        guard !takeover.isEmpty, let driver = device.driver, !device.isLeftAlone
         else { return }
         let index = driver.compared % takeover.count
         device.driver?.compared = (index + 1) % takeover.count
@@ -228,7 +228,8 @@ extension ModbusConversation {
     // MARK: Heartbeat
 
     func beatHeart(_ device: ModbusDevice) {
-        guard var heartbeat = device.heartbeat, device.control?.written != nil, now >= heartbeat.next
+        guard var heartbeat = device.heartbeat, device.control?.written != nil, !device.isLeftAlone,
+            now >= heartbeat.next
         else { return }
         heartbeat.count = heartbeat.isLong ? heartbeat.count &+ 1 : (heartbeat.count &+ 1) & 0xFFFF
         heartbeat.next = now + heartbeat.interval

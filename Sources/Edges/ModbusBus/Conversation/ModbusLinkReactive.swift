@@ -24,6 +24,7 @@ extension ModbusConversation {
     }
 
     func stepReactive(_ device: ModbusDevice) {
+        guard !device.isLeftAlone else { return device.setDue(.reactive, now + .seconds(1)) }
         device.setDue(.reactive, nil)
         guard let place = device.plan?.controls, let state = device.reactive else { return }
         let room = UnsafeMutableBufferPointer(rebasing: registers[0..<SunSpecReactiveControl.longestWrite])
