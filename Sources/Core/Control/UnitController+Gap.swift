@@ -46,3 +46,8 @@ extension UnitController {
         events.append(Event(unit: input.index, kind: .shortGap, value: lasted, cycle: cycle, at: now))
     }
 }
+
+extension UnitController.Input {
+    /// Nobody has looked just now: what is missing, or shows an old state, is nobody's fault.
+    var isExcused: Bool { standstill != nil }
+}

@@ -126,8 +126,7 @@ struct UnitController: Sendable, BitwiseCopyable {
             hasSecondSender = image.battery.hasSecondSender
             add(hasSecondSender ? .secondSenderHeard : .secondSenderGone, input, &events)
         }
-        let isExcused = input.standstill != nil
-        let verdict = bank.evaluate(rows, of: signals, after: input.elapsed, isExcused: isExcused)
+        let verdict = bank.evaluate(rows, of: signals, after: input.elapsed, isExcused: input.isExcused)
         report(verdict, rows, signals, input, &events)
         judgePower(signals, input, &events)
         compare(signals, input, &events)

@@ -36,7 +36,7 @@ import Testing
             site.happened = []
             #expect(
                 site.order(.lock(unit: unit, .maintenance, for: .seconds(60))) == .lockBegun(.maintenance))
-            #expect(site.order(.reset(unit: unit)) == .resetDone)
+            #expect(site.order(.unlock(unit: unit)) == .lockEnded(.maintenance))
             #expect(
                 !site.happened.isEmpty && site.happened.allSatisfy { $0.unit == unit }, "\(site.happened)")
         }

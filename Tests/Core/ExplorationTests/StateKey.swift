@@ -224,10 +224,11 @@ extension StateKey {
             (
                 "InterlockBank", unit.bank,
                 [
-                    "harm", "exposed", "flicker", "clock", "place", "counted", "latched", "firstOut",
+                    "harm", "exposed", "flicker", "clock", "place", "isExcused", "counted", "latched",
+                    "firstOut",
                     "present",
                     "unjudged", "warnings", "operatorResets",
-                    "stopping", "isHolding", "isExcused", "seen", "warned", "blocked",
+                    "stopping", "isHolding", "seen", "warned", "blocked",
                 ]
             ),
             (
@@ -235,10 +236,10 @@ extension StateKey {
                 [
                     "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
                     "finding",
-                    "startedAt", "leavesContactors", "inputsSeenAt", "restsSince", "hasEnded", "showsPower",
-                    "wasHeard",
+                    "startedAt", "leavesContactors", "inputsSeenAt", "closedAt", "restsSince", "hasEnded",
+                    "showsPower", "wasHeard",
                     "heardAgain", "isOverridden",
-                    "inverter", "zeroPower", "closedAt",
+                    "inverter", "zeroPower",
                 ]
             ),
             (

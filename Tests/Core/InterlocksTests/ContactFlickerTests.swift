@@ -31,6 +31,7 @@ import Testing
 
     @Test func `what nobody can read heals nothing`() {
         var flicker = ContactFlicker()
+        _ = flicker.look(isAgreed: true, debounce: .milliseconds(500), at: MonotonicTime(nanoseconds: 0))
         for step in 0..<20 {
             let now = MonotonicTime(nanoseconds: Int64(step) * 20_000_000)
             _ = flicker.look(isAgreed: false, debounce: .milliseconds(500), at: now)
@@ -41,5 +42,15 @@ import Testing
             _ = flicker.look(isAgreed: nil, debounce: .milliseconds(500), at: now)
         }
         #expect(before == .milliseconds(380) && flicker.contradictedFor == before)
+    }
+
+    @Test func `a contact that was told to close and has not yet agreed is on its way`() {
+        var flicker = ContactFlicker()
+        for step in 0..<1_000 {
+            let now = MonotonicTime(nanoseconds: Int64(step) * 20_000_000)
+            let isFlickering = flicker.look(isAgreed: false, debounce: .milliseconds(500), at: now)
+            #expect(!isFlickering)
+        }
+        #expect(!flicker.isContradicted && flicker.contradictedFor == .zero)
     }
 }

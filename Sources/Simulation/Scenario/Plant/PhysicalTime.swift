@@ -32,7 +32,8 @@ public struct PhysicalTime: Sendable, Equatable {
     /// 4.11.2).
     static let accuracyShare = 0.05
     /// Below this share of the nameplate a battery's current sensor tells no power from none: its zero, the
-    /// idle draw, and what else is fed from the DC side. The figure is ours; no published one stands behind it.
+    /// idle draw, and what else is fed from the DC side. The figure is ours; no published one stands behind
+    /// it.
     static let batterySensorShare = 0.1
     /// From the start of the program to zero at a device that a former run left at power.
     static let start = PhysicalTime(
