@@ -19,7 +19,7 @@ import Testing
         "FrequencyRecord":   ["Quantities", "JSONText"],
         "Incident":          ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord", "FrequencyRecord", "JSONText"],
         "ConfigText":        [],
-        "SiteConfig":        ["ConfigText", "Quantities", "FrequencyResponse"],
+        "SiteConfig":        ["ConfigText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch"],
         "Scenario":          ["Quantities", "FrequencyResponse", "ConfigText", "SiteConfig", "JSONText"],
         "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "ConfigText", "SiteConfig"],
         "DeviceDrivers":     ["Quantities", "Plant", "DeviceCodecs", "ConfigText", "SiteConfig"],

@@ -72,7 +72,7 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
     /// The least role that may reset, and only from the local socket.
     public typealias Reset = Role
 
-    public struct Range: Sendable, BitwiseCopyable {
+    public struct Range: Sendable, BitwiseCopyable, Equatable {
         public var from: Double
         public var to: Double
         public init(from: Double, to: Double) {
@@ -150,7 +150,7 @@ public struct InterlockRow: Sendable, BitwiseCopyable {
 
 extension Signal {
     /// What a row has that says nothing of its hysteresis: 3 K for a cell's temperature, none for all else.
-    var hysteresis: Double {
+    public var hysteresis: Double {
         switch self {
         case .cellTemperatureMax, .cellTemperatureMin: 3
         case .cellVoltageMax, .cellVoltageMin, .chargeCurrentRatio, .dischargeCurrentRatio, .batteryAlarm,

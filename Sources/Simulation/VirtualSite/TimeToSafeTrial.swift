@@ -142,7 +142,7 @@ public struct TimeToSafeTrial: Sendable {
             return .failure(Miss(text: "\(error)"))
         }
         if let problem = outcome.problem { return .failure(Miss(text: problem)) }
-        guard let rule = site.interlocks.rules.first(where: { $0.id == cause.row }) else {
+        guard let rule = site.interlocks.rules.first(where: { $0.name == cause.row }) else {
             return .failure(Miss(text: "no such row"))
         }
         return Self.measure(outcome.history, rule, begin, unit)
@@ -160,7 +160,7 @@ public struct TimeToSafeTrial: Sendable {
         guard let end = after.last else { return .failure(Miss(text: "no run")) }
         let flowing = after.last { $0.units[0].delivered.magnitude > unit.maxPower * 0.02 }?.time ?? begin
         let closed = after.last { $0.units[0].isContactorClosed }?.time ?? begin
-        let isTripped = after.contains { $0.units[0].trips.contains(rule.id) }
+        let isTripped = after.contains { $0.units[0].trips.contains(rule.name) }
         guard flowing < end.time, !isOpening || closed < end.time || !isTripped else {
             let contact = end.units[0].isContactorClosed ? "closed" : "open"
             let power = Figure.text(end.units[0].delivered.kilowatts)

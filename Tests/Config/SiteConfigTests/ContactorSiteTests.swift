@@ -119,7 +119,7 @@ import Testing
         row: (rule: String, milliseconds: Double?, why: Comment)
     ) throws {
         let site = try #require(Outcome(Self.site).site)
-        let rule = try #require(site.interlocks.rules.first { $0.id == row.rule })
+        let rule = try #require(site.interlocks.rules.first { $0.name == row.rule })
         #expect(site.openingPatience(of: rule)?.milliseconds == row.milliseconds, row.why)
     }
 

@@ -37,7 +37,7 @@ import YAMLText
     @Test func `a change keeps what it does not name`() throws {
         let site = try #require(
             Outcome(Self.simulation + "interlocks: {rows: [{id: cell_overvoltage, trip_v: 3.63}]}\n").site)
-        let rule = try #require(site.interlocks.rules.first { $0.id == "cell_overvoltage" })
+        let rule = try #require(site.interlocks.rules.first { $0.name == "cell_overvoltage" })
         #expect(rule.trip == 3.63 && rule.warn == 3.55 && rule.debounce == .milliseconds(300))
         #expect(rule.source == "site" && rule.timeSource.hasPrefix("[P]"))
     }
@@ -52,7 +52,7 @@ import YAMLText
             """
         let outcome = Outcome(Self.simulation + rows)
         let rules = try #require(outcome.site, "\(outcome.errors)").interlocks.rules
-        #expect(!rules.contains { $0.id == "lost_bms" } && rules.last?.id == "dc_voltage")
+        #expect(!rules.contains { $0.name == "lost_bms" } && rules.last?.name == "dc_voltage")
     }
 
     // swift-format-ignore

@@ -46,14 +46,14 @@ import YAMLText
     @Test(arguments: Chemistry.allCases)
     func `the rows that production cannot do without are marked in the table`(chemistry: Chemistry) {
         let rules = InterlockRules.shipped(for: chemistry).rules
-        for id in Self.mandatory { #expect(rules.first { $0.id == id }?.floor != nil, "\(id)") }
+        for id in Self.mandatory { #expect(rules.first { $0.name == id }?.floor != nil, "\(id)") }
     }
 
     @Test func `nickel manganese cobalt cells have their own limits`() throws {
         let table = InterlockRules.shipped(for: .nmc)
-        let over = try #require(table.rule("cell_overvoltage"))
+        let over = try #require(table.rule(.cellOvervoltage))
         #expect(over.trip == 4.20 && over.floor?.trip == 4.25)
-        #expect(table.rule("cell_overtemperature_charge")?.floor?.derateEnd == 45)
+        #expect(table.rule(.cellOvertemperatureCharge)?.floor?.derateEnd == 45)
     }
 
     static let good = """

@@ -29,12 +29,11 @@ import YAMLText
         for rule in site.config.interlocks.rules {
             // Its line in the matrix and one for each unit in the table of times.
             let count = text.split(separator: "\n").count {
-                $0.hasPrefix(rule.id + " ") || $0.hasPrefix(rule.id + "* ")
-                    || $0.hasPrefix("  " + rule.id + " ")
+                $0.hasPrefix(rule.name + " ") || $0.hasPrefix(rule.name + "* ")
+                    || $0.hasPrefix("  " + rule.name + " ")
             }
-            let times = site.config.timesToSafe.filter { $0.rule == rule.id }
-            let signal = try #require(InterlockSignal.named(rule.signal))
-            let isWired = site.config.units.allSatisfy { $0.isWired(signal) }
+            let times = site.config.timesToSafe.filter { $0.rule == rule.name }
+            let isWired = site.config.units.allSatisfy { $0.isWired(rule.signal) }
             let acts = rule.trip != nil || rule.derate != nil
             #expect(times.count == (acts && isWired ? site.config.units.count : 0), "\(rule.id)")
             #expect(count == 1 + times.count, "\(rule.id)")
@@ -44,7 +43,7 @@ import YAMLText
     @Test func `the page names each row, its limits with units, its times, and leaves room to sign`() throws {
         let site = try Self.checked("demo-site.yaml")
         let page = InterlockMatrix(site).html
-        for rule in site.config.interlocks.rules { #expect(page.contains("<td>\(rule.id)"), "\(rule.id)") }
+        for rule in site.config.interlocks.rules { #expect(page.contains("<td>\(rule.name)"), "\(rule.id)") }
         let words = [
             "≥ 3.65 V", "3.58 → 3.62 V", "10000 ms: [P]", "Approved by", "Signature", "Date",
             "11000 ms (BESS_01)",
@@ -88,7 +87,7 @@ import YAMLText
 
     @Test func `a row that is switched off is named on every page that somebody signs`() throws {
         var config = try Self.wired()
-        config.interlocks.rules.removeAll { $0.id == "smoke" }
+        config.interlocks.rules.removeAll { $0.name == "smoke" }
         let matrix = InterlockMatrix(CheckedSite(config: config, files: []))
         for page in [matrix.text, matrix.html] {
             #expect(page.contains("NOT IN FORCE here, though shipped: smoke"))
@@ -197,30 +196,38 @@ import YAMLText
     }
 }
 
-/// The configuration's words and the plant's are the same.
+/// A row of the configuration is a row of the core.
 @Suite struct InterlockVocabularyTests {
-    @Test func `every signal of the plant may stand in a row, with the same unit`() {
-        for raw in UInt8(0)..<64 {
-            guard let signal = Signal(rawValue: raw) else { continue }
-            let known = InterlockSignal.named("\(signal.name)")
-            #expect(known != nil, "\(signal.name) is missing in InterlockSignal.all")
-            let symbol = known?.unit.symbol ?? "?"
+    @Test func `a signal's limits have the unit that people are told`() {
+        #expect(Signal.all.count == 36 && Set(Signal.all.map(\.word)).count == 36)
+        for signal in Signal.all {
+            #expect(Signal(named: signal.word) == signal)
+            let symbol = signal.limitUnit.symbol
             // A ratio is told in the unit of what it is a ratio of.
-            #expect(symbol.isEmpty || symbol == "\(signal.shownSymbol)", "\(signal.name)")
-        }
-    }
-
-    @Test func `every signal that a device measures is one of the plant's`() {
-        for signal in InterlockSignal.all {
-            #expect(Signal(named: signal.name) != nil, "\(signal.name)")
+            #expect(symbol.isEmpty || symbol == "\(signal.shownSymbol)", "\(signal.word)")
         }
     }
 
     @Test func `every interlock of the plant may stand in a table, but for what the program itself latches`()
     {
-        let plant = (UInt8(0)..<64).compactMap { InterlockID(rawValue: $0) }
-            .filter { $0 != .latchRecord && $0 != .siteStop && $0 != .internalFault }
-        #expect(Set(plant.map { "\($0.name)" }) == Set(InterlockRule.identifiers))
+        let names = Set(InterlockID.ofRows.map(\.word))
+        #expect(names.count == 37 && names.isDisjoint(with: ["latch_record", "site_stop", "internal_fault"]))
+        for id in InterlockID.ofRows { #expect(InterlockID(named: id.word) == id) }
+        #expect(InterlockID(named: "internal_fault") == .internalFault && InterlockID(named: "fault") == nil)
+    }
+
+    @Test func `every value of a row has one word`() {
+        func check<Value: ConfigWord & RawRepresentable>(_: Value.Type) where Value.RawValue == UInt8 {
+            let all = (UInt8(0)...UInt8.max).compactMap { Value(rawValue: $0) }
+            #expect(all.count == Value.words.count && Set(Value.words.map(\.text)).count == all.count)
+            for value in all { #expect(Value.words.contains { $0.value == value }) }
+        }
+        check(InterlockRow.Side.self)
+        check(InterlockRow.Direction.self)
+        check(InterlockRow.Condition.self)
+        check(InterlockRow.Action.self)
+        check(InterlockRow.Presence.self)
+        check(Role.self)
     }
 
     @Test(arguments: Chemistry.allCases)
@@ -230,17 +237,12 @@ import YAMLText
         #expect(table.count == rules.count)
         for (index, rule) in rules.enumerated() {
             let row = table.rows[index]
-            #expect("\(row.id.name)" == rule.id && "\(row.signal.name)" == rule.signal)
-            #expect("\(row.side)" == rule.side.rawValue && "\(row.direction)" == rule.direction.rawValue)
+            #expect(row.id == rule.id && row.signal == rule.signal && row.side == rule.side)
+            #expect(row.direction == rule.direction && row.derate == rule.derate)
             #expect(row.warn == rule.warn && row.trip == rule.trip && row.debounce == rule.debounce)
-            #expect(row.derate?.from == rule.derate?.from && row.derate?.to == rule.derate?.to)
-            #expect("\(row.condition)" == "\(rule.condition)" && "\(row.action)" == "\(rule.action)")
-            #expect("\(row.presence)" == "\(rule.presence)")
-            if rule.latches {
-                #expect("\(row.reset)" == "\(rule.reset)")
-            } else {
-                #expect(rule.reset == .auto)
-            }
+            #expect(row.condition == rule.condition && row.action == rule.action)
+            #expect(row.presence == rule.presence)
+            #expect(rule.latches ? row.reset == rule.reset : rule.reset == nil)
             #expect(row.processSafetyTime == rule.processSafetyTime && row.hysteresis == rule.hysteresis)
         }
     }

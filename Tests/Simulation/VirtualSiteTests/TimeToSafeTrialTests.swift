@@ -12,7 +12,7 @@ import Testing
     {
         let trial = try TimeToSafeTrial(path: Self.path)
         let rows = Set(trial.site.timesToSafe.map(\.rule))
-        let shipped = trial.site.interlocks.rules.filter { $0.trip != nil || $0.derate != nil }.map(\.id)
+        let shipped = trial.site.interlocks.rules.filter { $0.trip != nil || $0.derate != nil }.map(\.name)
         #expect(rows == Set(shipped), "the site has every wire that a row can have")
         #expect(rows.subtracting(TimeToSafeTrial.causes.map(\.row)) == ["insulation"])
     }

@@ -1,4 +1,5 @@
 import ConfigText
+import Plant
 import Quantities
 
 /// Configurations in which every value is in its range and the site is dangerous all the same.
@@ -72,29 +73,31 @@ struct DangerousSite {
     // MARK: Rows
 
     /// Rows without an absolute limit that no site may be without.
-    private static let needed = ["thermal_runaway", "insulation", "inverter_fault", "pack_overvoltage"]
+    private static let needed: [InterlockID] = [
+        .thermalRunaway, .insulation, .inverterFault, .packOvervoltage,
+    ]
 
     private func checkRows() {
         let rules = site.interlocks.rules
         let shipped = InterlockRules.shipped(for: site.interlocks.chemistry)
-        func row(_ id: String) -> InterlockRule? { rules.first { $0.id == id } }
+        func row(_ id: InterlockID) -> InterlockRule? { rules.first { $0.id == id } }
         if isReal {
             for id in Self.needed where row(id)?.trip == nil {
-                refuse("interlocks", "row \(id) is off: no site runs without it")
+                refuse("interlocks", "row \(id.word) is off: no site runs without it")
             }
-            if row("cell_spread")?.trip == nil {
+            if row(.cellSpread)?.trip == nil {
                 refuse("interlocks", "row cell_spread is off", unless: .cellSpread)
             }
         }
         if isReal { checkStrength(shipped) }
         let hasSmoke = site.units.contains { $0.ioModule?.inputs.contains { $0.name == .smoke } == true }
-        if hasSmoke, row("smoke")?.trip == nil {
+        if hasSmoke, row(.smoke)?.trip == nil {
             refuse("interlocks", "row smoke is off, and a unit has the input smoke wired")
         }
-        if let runaway = row("thermal_runaway"), runaway.reset != .service {
-            refuse("interlocks", "row thermal_runaway: reset by \(runaway.reset.rawValue), only service may")
+        if let runaway = row(.thermalRunaway), runaway.reset != .service {
+            refuse("interlocks", "row thermal_runaway: reset by \(runaway.resetWord), only service may")
         }
-        if let trip = row("cell_overvoltage")?.trip, let law = shipped.rule("cell_overvoltage")?.trip,
+        if let trip = row(.cellOvervoltage)?.trip, let law = shipped.rule(.cellOvervoltage)?.trip,
             trip > law + 0.05
         {
             refuse(
@@ -111,17 +114,19 @@ struct DangerousSite {
             guard let law = shipped.rule(rule.id), law.trip != nil, latches(law), !latches(rule) else {
                 continue
             }
-            refuse("row \(rule.id): action \(rule.action.rawValue) latches nothing, and it is to trip")
+            refuse("row \(rule.name): action \(rule.action.word) latches nothing, and it is to trip")
         }
-        for (id, most, unit) in [("pack_overvoltage", 1.1, ""), ("cell_spread", 0.5, " V")] {
+        for (id, most, unit) in [
+            (InterlockID.packOvervoltage, 1.1, ""), (.cellSpread, 0.5, " V"),
+        ] {
             guard let trip = site.interlocks.rules.first(where: { $0.id == id })?.trip, trip > most else {
                 continue
             }
             let limits = "\(shown(trip))\(unit), beyond \(shown(most))\(unit)"
-            refuse("row \(id) trips at \(limits): it is as good as off")
+            refuse("row \(id.word) trips at \(limits): it is as good as off")
         }
         // ISO 6469-1: 100 ohm for each volt of direct voltage are the least.
-        if let trip = site.interlocks.rules.first(where: { $0.id == "insulation" })?.trip, trip < 100 {
+        if let trip = site.interlocks.rules.first(where: { $0.id == .insulation })?.trip, trip < 100 {
             refuse("row insulation trips at \(shown(trip)) ohm/V, below 100 ohm/V: it is as good as off")
         }
     }

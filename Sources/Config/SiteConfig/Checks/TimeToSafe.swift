@@ -1,3 +1,4 @@
+import Plant
 import Quantities
 
 /// The worst case from the evidence appearing on the wire to zero power at the unit, for one row of one unit.
@@ -102,38 +103,37 @@ struct SafePath {
 
     /// `nil` for a row that only warns, and for one whose input the unit does not have.
     func time(of rule: InterlockRule) -> TimeToSafe? {
-        guard rule.trip != nil || rule.derate != nil, let signal = InterlockSignal.named(rule.signal),
-            unit.isWired(signal)
-        else { return nil }
+        let signal = rule.signal
+        guard rule.trip != nil || rule.derate != nil, unit.isWired(signal) else { return nil }
         var parts = detection(rule, signal) + [part("cycle", period), part("write", write)]
-        if signal.isSilence && signal.device == .inverter {
+        if signal.isSilence && signal.source == .inverter {
             // Nothing that is written arrives: the inverter's own reversion ends its power, counted from the
             // last write.
             let own = [part("reversion", reversion)]
             if sum(own) > sum(parts) { parts = own }
         }
         // An inverter that does not obey is left alone until its own timer ends its power.
-        if signal.name == "actuation_error", unit.contactors == nil {
+        if signal == .actuationError, unit.contactors == nil {
             parts.append(part("reversion", reversion))
         }
         parts.append(part("response", unit.response))
-        if signal.name == "actuation_error", rule.action != .stop, let opening = unit.contactorOpening {
+        if signal == .actuationError, rule.action != .stop, let opening = unit.contactorOpening {
             parts.append(part("opening", wait(for: rule) + coilWrite + opening))
         }
         return TimeToSafe(
-            unit: unit.id, rule: rule.id, parts: parts, opening: opening(after: rule, signal),
+            unit: unit.id, rule: rule.name, parts: parts, opening: opening(after: rule, signal),
             limit: rule.processSafetyTime.map { $0 / 2 },
-            isOpeningByWatchdog: signal.isSilence && signal.device == .input)
+            isOpeningByWatchdog: signal.isSilence && signal.source == .input)
     }
 
     /// From the evidence to open contacts, where nothing shows that the current has ended.
-    private func opening(after rule: InterlockRule, _ signal: InterlockSignal) -> Duration? {
+    private func opening(after rule: InterlockRule, _ signal: Signal) -> Duration? {
         guard rule.latches, rule.action != .stop, unit.contactors != nil,
             let opening = unit.contactorOpening
         else { return nil }
         let wait = min(unit.openingLimit, patience(of: rule) ?? unit.openingLimit)
         let ours = sum(detection(rule, signal)) + period + wait + coilWrite + opening
-        guard signal.isSilence, signal.device == .input, let watchdog = unit.ioModule?.watchdog else {
+        guard signal.isSilence, signal.source == .input, let watchdog = unit.ioModule?.watchdog else {
             return ours
         }
         return max(ours, watchdog + opening)
@@ -143,9 +143,8 @@ struct SafePath {
     /// what passes before it and the contacts' own way. For fire, gas and the emergency stop no longer than a
     /// zero needs to arrive.
     func patience(of rule: InterlockRule) -> Duration? {
-        guard rule.latches, let signal = InterlockSignal.named(rule.signal), unit.isWired(signal) else {
-            return nil
-        }
+        let signal = rule.signal
+        guard rule.latches, unit.isWired(signal) else { return nil }
         let zero = write + unit.response
         guard let time = rule.processSafetyTime else { return signal.partsLoad ? zero : nil }
         let before = sum(detection(rule, signal)) + period
@@ -161,40 +160,37 @@ struct SafePath {
         return max(.zero, min(unit.openingLimit, patience) - write - unit.response)
     }
 
-    private func detection(_ rule: InterlockRule, _ signal: InterlockSignal) -> [TimeToSafe.Part] {
+    private func detection(_ rule: InterlockRule, _ signal: Signal) -> [TimeToSafe.Part] {
         let debounce = part("debounce", rule.trip == nil ? .zero : rule.debounce)
         if signal.isSilence {
             // Its age is counted from the last sample, so that no sample period comes before it.
-            let budget = samplePeriod(signal.device) * 3 + period
+            let budget = samplePeriod(signal.source) * 3 + period
             let share = rule.trip ?? rule.derate?.to ?? 1
             var age = Duration.nanoseconds(Int64((Double(budget.nanoseconds) * share).rounded(.up)))
             // Nothing latches before the inverter has had the time to go to zero by itself; with a proof that
             // is its reversion, without one a second.
-            if signal.device == .inverter {
+            if signal.source == .inverter {
                 age = max(age, .seconds(1), min(.seconds(5), reversion + unit.response))
             }
             // The same of the inputs, whose answer may be lost once.
-            if signal.device == .input, share > 1 { age = max(age, .seconds(1)) }
+            if signal.source == .input, share > 1 { age = max(age, .seconds(1)) }
             return [part("silence", age), debounce]
         }
-        let sample = part("sample", samplePeriod(signal.device))
-        switch signal.name {
+        let sample = part("sample", samplePeriod(signal.source))
         // The power is given this long to arrive before it counts as not following.
-        case "actuation_error": return [sample, part("follow", unit.followTime), debounce]
+        if signal == .actuationError { return [sample, part("follow", unit.followTime), debounce] }
         // The slope that tells a runaway needs this much past.
-        case "thermal_runaway": return [sample, part("follow", slopeWindow), debounce]
-        case "contactor_feedback":
-            let feedback = unit.contactors?.feedbackDebounce ?? .zero
-            return [sample, part("debounce", feedback + rule.debounce)]
-        case _: return [sample, debounce]
-        }
+        if signal == .thermalRunaway { return [sample, part("follow", slopeWindow), debounce] }
+        guard signal == .contactorFeedback else { return [sample, debounce] }
+        let feedback = unit.contactors?.feedbackDebounce ?? .zero
+        return [sample, part("debounce", feedback + rule.debounce)]
     }
 
     /// At least 10 s and 5 samples; samples are thinned out, which may cost one second more.
     private var slopeWindow: Duration { max(.seconds(11), unit.battery.period * 5) }
 
-    private func samplePeriod(_ device: InterlockSignal.Device) -> Duration {
-        switch device {
+    private func samplePeriod(_ source: SignalSource) -> Duration {
+        switch source {
         case .battery: unit.battery.period
         case .inverter: unit.inverter.poll
         case .both: max(unit.battery.period, unit.inverter.poll)

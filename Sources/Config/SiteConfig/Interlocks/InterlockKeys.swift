@@ -1,4 +1,5 @@
 import ConfigText
+import Plant
 
 /// The keys of an interlock's row and of the section `interlocks`.
 enum InterlockKeys {
@@ -10,8 +11,8 @@ enum InterlockKeys {
     static let tableChemistry = ConfigKey<Chemistry>.choice(
         "chemistry", .required, "the kind of cell the table is for")
 
-    static let id = ConfigKey<String>.known("id", InterlockRule.identifiers, "the row's name; once")
-    static let signal = ConfigKey<String>.known("signal", InterlockSignal.all.map(\.name), "what is watched")
+    static let id = ConfigKey<String>.known("id", InterlockID.ofRows.map(\.word), "the row's name; once")
+    static let signal = ConfigKey<String>.known("signal", Signal.all.map(\.word), "what is watched")
     static let isEnabled = ConfigKey.flag("enabled", .fixed("true"), "false takes the row out")
     static let side = ConfigKey<InterlockRule.Side>.choice(
         "side", .computed("as shipped"), "on which side of its limits the danger lies")
@@ -21,8 +22,9 @@ enum InterlockKeys {
         "while", .computed("always"), "when the trip limit counts")
     static let action = ConfigKey<InterlockRule.Action>.choice(
         "action", .computed("trip"), "what passing the trip limit does")
-    static let reset = ConfigKey<InterlockRule.Reset>.choice(
-        "reset", .computed("operator; auto where nothing latches"),
+    static let reset = ConfigKey<Role?>.choice(
+        "reset", [("auto", nil)] + Role.words.map { ($0.text, $0.value) },
+        .computed("operator; auto where nothing latches"),
         "the least role that may reset; auto: the row lets go by itself")
     static let presence = ConfigKey<InterlockRule.Presence>.choice(
         "presence", .computed("required"), "whether the direction is closed until the signal was seen")

@@ -4,7 +4,8 @@ import ConfigText
 enum InterlockPairs {
     static func check(_ rules: [InterlockRule], _ reader: ConfigReader) {
         for high in rules where high.side == .high {
-            for low in rules where low.side == .low && quantity(low.signal) == quantity(high.signal) {
+            for low in rules where low.side == .low && quantity(low.signal.word) == quantity(high.signal.word)
+            {
                 check(high, low, reader)
             }
         }
@@ -12,10 +13,10 @@ enum InterlockPairs {
 
     private static func check(_ high: InterlockRule, _ low: InterlockRule, _ reader: ConfigReader) {
         guard let upper = high.trip, let lower = low.trip, upper <= lower else { return }
-        let unit = InterlockSignal.named(high.signal)?.unit.symbol ?? ""
+        let unit = high.signal.limitUnit.symbol
         reader.refuse(
             "interlocks",
-            "row \(high.id) trips at \(ConfigWording.shown(upper)) \(unit), not above row \(low.id),"
+            "row \(high.name) trips at \(ConfigWording.shown(upper)) \(unit), not above row \(low.name),"
                 + " which trips at \(ConfigWording.shown(lower)) \(unit): nothing is left between them")
     }
 

@@ -1,4 +1,6 @@
 import ConfigText
+import Interlocks
+import Plant
 
 /// Reads one row of a table or one change to it.
 struct InterlockRowReader {
@@ -6,18 +8,18 @@ struct InterlockRowReader {
     var base: InterlockRule?
 
     /// The row, or `nil` after something was reported.
-    func row(_ reader: ConfigReader, id: String) -> InterlockRule? {
+    func row(_ reader: ConfigReader, id: InterlockID) -> InterlockRule? {
         typealias Keys = InterlockKeys
-        let signalName = need(Keys.signal, base?.signal, reader)
+        let signalName = need(Keys.signal, base?.signal.word, reader)
         let side = need(Keys.side, base?.side, reader)
         let direction = need(Keys.direction, base?.direction, reader)
         let condition = take(Keys.condition, base?.condition ?? .always, reader)
         let action = take(Keys.action, base?.action ?? .trip, reader)
         let presence = take(Keys.presence, base?.presence ?? .required, reader)
         let debounce = need(Keys.debounce, base?.debounce, reader)
-        let signal = signalName.flatMap { InterlockSignal.named($0) }
+        let signal = signalName.flatMap { Signal(named: $0) }
         // Limits of another signal mean nothing for this one.
-        let old = base?.signal == signalName ? base : nil
+        let old = base?.signal == signal ? base : nil
         let limits = Limits(reader, signal, old: old)
         let time = reader.value(Keys.processSafetyTime)
         let group = reader.value(Keys.group) ?? base?.group ?? "other"
@@ -27,9 +29,9 @@ struct InterlockRowReader {
             let debounce, let limits
         else { return nil }
         var rule = InterlockRule(
-            id: id, signal: signal.name, side: side, direction: direction, warn: limits.warn,
+            id: id, signal: signal, side: side, direction: direction, warn: limits.warn,
             derate: limits.derate, trip: limits.trip, debounce: debounce, condition: condition,
-            action: action, reset: .auto, presence: presence, group: group,
+            action: action, reset: nil, presence: presence, group: group,
             processSafetyTime: time ?? base?.processSafetyTime,
             source: source ?? (limits.isChanged ? "site" : base?.source) ?? "site",
             timeSource: timeSource ?? (time != nil ? "site" : base?.timeSource) ?? "site", floor: base?.floor,
@@ -38,29 +40,29 @@ struct InterlockRowReader {
         rule.givenCount = reader.value(Keys.count) ?? base?.givenCount
         rule.givenWindow =
             reader.has(Keys.countWindow.name) ? reader.value(Keys.countWindow) : base?.givenWindow
-        guard let reset = reset(of: rule, reader) else { return nil }
-        rule.reset = reset
-        return InterlockOrder.isGood(rule, signal.unit, reader) ? rule : nil
+        guard takeReset(of: &rule, reader) else { return nil }
+        return InterlockOrder.isGood(rule, reader) ? rule : nil
     }
 
-    /// Who may reset `rule`; `nil` after a word was refused that its action cannot keep.
-    private func reset(of rule: InterlockRule, _ reader: ConfigReader) -> InterlockRule.Reset? {
+    /// Takes who may reset `rule`; `false` after a word was refused that its action cannot keep.
+    private func takeReset(of rule: inout InterlockRule, _ reader: ConfigReader) -> Bool {
         guard reader.has(InterlockKeys.reset.name) else {
-            guard rule.latches else { return .auto }
-            return base.map { $0.reset == .auto ? .operator : $0.reset } ?? .operator
+            rule.reset = rule.latches ? base?.reset ?? .operator : nil
+            return true
         }
-        guard let reset = reader.value(InterlockKeys.reset) else { return nil }
-        guard (reset == .auto) == rule.latches else { return reset }
+        guard let reset = reader.value(InterlockKeys.reset) else { return false }
+        rule.reset = reset
+        guard (reset == nil) == rule.latches else { return true }
         let why =
             rule.latches
             ? "auto is not allowed: a trip stays latched until somebody resets it (allowed: operator, service)"
-            : "\(reset.rawValue) is not allowed: without a trip nothing latches (allowed: auto)"
-        reader.refuse(InterlockKeys.reset.name, "row \(rule.id): \(why)")
-        return nil
+            : "\(rule.resetWord) is not allowed: without a trip nothing latches (allowed: auto)"
+        reader.refuse(InterlockKeys.reset.name, "row \(rule.name): \(why)")
+        return false
     }
 
     /// What a table says of production: nothing where the row is not mandatory.
-    func floor(_ reader: ConfigReader, signal: InterlockSignal?) -> InterlockRule.Floor? {
+    func floor(_ reader: ConfigReader, signal: Signal?) -> InterlockRule.Floor? {
         let isMandatory = reader.value(InterlockKeys.isMandatory) ?? false
         let trip = Limits.number("absolute_trip", reader, signal)
         let derateEnd = Limits.number("absolute_derate_end", reader, signal)
@@ -97,10 +99,10 @@ private struct Limits {
     var isChanged = false
 
     /// - Returns: `nil` where the signal is not known or a limit is refused.
-    init?(_ reader: ConfigReader, _ signal: InterlockSignal?, old: InterlockRule?) {
+    init?(_ reader: ConfigReader, _ signal: Signal?, old: InterlockRule?) {
         guard let signal else {
             // Which units they may have is not known: only keep them from being called unknown.
-            for unit in InterlockSignal.all.map(\.unit) {
+            for unit in Signal.all.map(\.limitUnit) {
                 for suffix in unit.suffixes {
                     for name in ["warn", "derate", "trip", "hysteresis"] {
                         _ = reader.has("\(name)_\(suffix.text)")
@@ -114,7 +116,7 @@ private struct Limits {
         func take<Value>(
             _ name: String, _ key: (InterlockLimitUnit) -> ConfigKey<Value>, _ old: Value?
         ) -> Value? {
-            let given = signal.unit.suffixes.filter { reader.has("\(name)_\($0.text)") }
+            let given = signal.limitUnit.suffixes.filter { reader.has("\(name)_\($0.text)") }
             guard let first = given.first else { return old }
             changes += 1
             for other in given.dropFirst() {
@@ -131,13 +133,13 @@ private struct Limits {
         trip = take("trip", { InterlockKeys.limit("trip", $0) }, old?.trip)
         isChanged = changes > 0
         hysteresis =
-            take("hysteresis", InterlockKeys.hysteresis, old?.hysteresis) ?? signal.unit.hysteresis
+            take("hysteresis", InterlockKeys.hysteresis, old?.hysteresis) ?? signal.hysteresis
         if !isGood { return nil }
     }
 
-    static func number(_ name: String, _ reader: ConfigReader, _ signal: InterlockSignal?) -> Double? {
+    static func number(_ name: String, _ reader: ConfigReader, _ signal: Signal?) -> Double? {
         var value: Double?
-        for suffix in signal?.unit.suffixes ?? [] {
+        for suffix in signal?.limitUnit.suffixes ?? [] {
             value = reader.value(InterlockKeys.limit(name, suffix)) ?? value
         }
         return value
@@ -149,37 +151,45 @@ typealias InterlockLimitUnit = (text: String, divisor: Double, range: ClosedRang
 /// Whether a row's limits follow one another on the dangerous side.
 enum InterlockOrder {
     /// Says what is wrong with the order and gives `false`.
-    static func isGood(_ rule: InterlockRule, _ unit: InterlockSignal.Unit, _ reader: ConfigReader) -> Bool {
+    static func isGood(_ rule: InterlockRule, _ reader: ConfigReader) -> Bool {
+        let unit = rule.signal.limitUnit
         guard let problem = problem(rule, unit) else { return true }
         let order = "derate from, derate to, trip must \(rule.side == .high ? "rise" : "fall")"
-        reader.refuse("\(problem.key)_\(unit.suffixes[0].text)", "row \(rule.id): \(problem.text); \(order)")
+        reader.refuse(
+            "\(problem.key)_\(unit.suffixes[0].text)", "row \(rule.name): \(problem.text); \(order)")
         return false
     }
 
     private static func problem(
-        _ rule: InterlockRule, _ unit: InterlockSignal.Unit
+        _ rule: InterlockRule, _ unit: LimitUnit
     ) -> (key: String, text: String)? {
-        func shown(_ value: Double) -> String {
-            unit.symbol.isEmpty ? ConfigWording.shown(value) : "\(ConfigWording.shown(value)) \(unit.symbol)"
-        }
         let (warn, derate, trip) = (rule.warn, rule.derate, rule.trip)
         if warn == nil && derate == nil && trip == nil {
             return ("trip", "has no limit (required: one of warn, derate, trip)")
         }
         if let derate, derate.from == derate.to {
-            return ("derate", "derating from \(shown(derate.from)) to \(shown(derate.to)) has no width")
+            return (
+                "derate", "derating from \(unit.shown(derate.from)) to \(unit.shown(derate.to)) has no width"
+            )
         }
         if let derate, rule.isBeyond(derate.from, derate.to) {
-            return ("derate", "derating runs backwards, from \(shown(derate.from)) to \(shown(derate.to))")
+            return (
+                "derate",
+                "derating runs backwards, from \(unit.shown(derate.from)) to \(unit.shown(derate.to))"
+            )
         }
         if let warn, let derate, rule.isBeyond(warn, derate.to) {
-            return ("warn", "warns at \(shown(warn)), after derating has ended at \(shown(derate.to))")
+            return (
+                "warn", "warns at \(unit.shown(warn)), after derating has ended at \(unit.shown(derate.to))"
+            )
         }
         if let derate, let trip, rule.isBeyond(derate.to, trip) {
-            return ("trip", "trips at \(shown(trip)), before derating has ended at \(shown(derate.to))")
+            return (
+                "trip", "trips at \(unit.shown(trip)), before derating has ended at \(unit.shown(derate.to))"
+            )
         }
         if let warn, let trip, !rule.isBeyond(trip, warn) {
-            return ("trip", "trips at \(shown(trip)), not after it warns at \(shown(warn))")
+            return ("trip", "trips at \(unit.shown(trip)), not after it warns at \(unit.shown(warn))")
         }
         return nil
     }

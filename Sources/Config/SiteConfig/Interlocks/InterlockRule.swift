@@ -1,41 +1,16 @@
+import Interlocks
+import Plant
+
 /// One interlock as a file says it: what is watched, its limits, what passing them does, who may clear it.
 ///
-/// Limits are in the signal's own unit (`InterlockSignal.unit`); a ratio of 1 stands for 100 %.
+/// Limits are in the signal's own unit (`Signal.limitUnit`); a ratio of 1 stands for 100 %.
 public struct InterlockRule: Sendable, Equatable {
-    /// On which side of a limit the danger lies; the limit itself is passed.
-    public enum Side: String, Sendable, CaseIterable { case high, low }
-
-    /// What the row derates, and which directions close while its signal cannot be read.
-    public enum Direction: String, Sendable, CaseIterable { case charge, discharge, both }
-
-    /// When the trip limit counts.
-    public enum Condition: String, Sendable, CaseIterable { case always, charging, discharging }
-
-    /// What passing the trip limit does, from the mildest to the strongest.
-    public enum Action: String, Sendable, CaseIterable {
-        case stop, hold, trip
-        case emergencyStop = "emergency_stop"
-    }
-
-    /// The least role that may reset; `auto` where nothing latches: the row lets go by itself.
-    public enum Reset: String, Sendable, CaseIterable { case auto, `operator`, service }
-
-    /// What a signal that was never seen means: the direction stays closed, or the row waits for a value.
-    public enum Presence: String, Sendable, CaseIterable {
-        case required
-        case ifSeen = "if_seen"
-    }
-
-    /// Full power at `from`, none at `to`.
-    public struct Derate: Sendable, Equatable {
-        public var from: Double
-        public var to: Double
-
-        public init(from: Double, to: Double) {
-            self.from = from
-            self.to = to
-        }
-    }
+    public typealias Side = InterlockRow.Side
+    public typealias Direction = InterlockRow.Direction
+    public typealias Condition = InterlockRow.Condition
+    public typealias Action = InterlockRow.Action
+    public typealias Presence = InterlockRow.Presence
+    public typealias Derate = InterlockRow.Range
 
     /// What a site in production cannot change.
     public struct Floor: Sendable, Equatable {
@@ -52,8 +27,8 @@ public struct InterlockRule: Sendable, Equatable {
         }
     }
 
-    public var id: String
-    public var signal: String
+    public var id: InterlockID
+    public var signal: Signal
     public var side: Side
     public var direction: Direction
     public var warn: Double?
@@ -63,7 +38,8 @@ public struct InterlockRule: Sendable, Equatable {
     public var debounce: Duration
     public var condition: Condition
     public var action: Action
-    public var reset: Reset
+    /// The least role that may reset; `nil` where nothing latches: the row lets go by itself.
+    public var reset: Role?
     public var presence: Presence
     /// What belongs together on paper.
     public var group: String
@@ -83,6 +59,11 @@ public struct InterlockRule: Sendable, Equatable {
     var givenCount: Int?
     var givenWindow: Duration?
 
+    /// As files and logs name it.
+    public var name: String { id.word }
+    /// `auto` where the row lets go by itself.
+    public var resetWord: String { reset.map { $0.word } ?? "auto" }
+
     /// How much time beyond the trip limit, however it is cut up, trips too; zero = none.
     public var exposure: Duration { latches ? givenExposure ?? debounce * 10 : .zero }
 
@@ -93,12 +74,12 @@ public struct InterlockRule: Sendable, Equatable {
     }
 
     /// A Modbus line loses more than a battery's wire: three of its drop-outs an hour cost nothing.
-    private static func usualCount(_ signal: String) -> Int? {
-        switch signal {
-        case "smoke_input", "gas_input", "breaker_input", "battery_silence", "contactor_feedback": 3
-        case "inverter_silence", "inputs_silence": 5
-        case _: nil
-        }
+    private static func usualCount(_ signal: Signal) -> Int? {
+        let thrice: [Signal] = [
+            .smokeInput, .gasInput, .breakerInput, .batterySilence, .contactorFeedback,
+        ]
+        if thrice.contains(signal) { return 3 }
+        return signal == .inverterSilence || signal == .inputsSilence ? 5 : nil
     }
 
     /// Whether passing the trip limit stays on record until somebody resets it.

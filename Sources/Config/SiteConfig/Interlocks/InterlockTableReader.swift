@@ -1,4 +1,5 @@
 import ConfigText
+import Plant
 
 /// The rows of a table's file, as `config/interlocks/lfp.yaml` shows one.
 public struct InterlockRules: Sendable, Equatable {
@@ -27,7 +28,7 @@ public struct InterlockRules: Sendable, Equatable {
                 reader.refuse(
                     "chemistry", "\(own.rawValue) is not the site's chemistry, \(chemistry.rawValue)")
             }
-            var names: [String: String] = [:]
+            var names: [InterlockID: String] = [:]
             let rules = reader.list("rows", count: 1...InterlocksConfig.limit) { reader, _ in
                 row(reader, &names, shipped: chemistry.map { InterlockRules.shipped(for: $0) }, mode)
             }
@@ -39,13 +40,13 @@ public struct InterlockRules: Sendable, Equatable {
     }
 
     private static func row(
-        _ reader: ConfigReader, _ names: inout [String: String], shipped: InterlockRules?,
+        _ reader: ConfigReader, _ names: inout [InterlockID: String], shipped: InterlockRules?,
         _ mode: SiteConfig.Mode
     ) -> InterlockRule? {
         let rows = InterlockRowReader(base: nil)
         guard let id = claimID(reader, &names) else { return nil }
         var rule = rows.row(reader, id: id)
-        let signal = rule.flatMap { InterlockSignal.named($0.signal) }
+        let signal = rule?.signal
         let floor = signal == nil ? nil : rows.floor(reader, signal: signal)
         if signal == nil {
             for entry in reader.names where entry.hasPrefix("absolute_") || entry == "mandatory" {
@@ -61,7 +62,8 @@ public struct InterlockRules: Sendable, Equatable {
         let denies = reader.has("mandatory") && floor == nil && law?.floor != nil
         if denies || floor != nil && floor != law?.floor {
             reader.refuse(
-                "mandatory", "row \(id): what is mandatory and absolute is shipped; a site cannot set it")
+                "mandatory", "row \(id.word): what is mandatory and absolute is shipped; a site cannot set it"
+            )
         }
         rule?.floor = law?.floor
         if mode == .production, let rule { MandatoryRows.check(rule, against: law, reader) }
@@ -69,24 +71,24 @@ public struct InterlockRules: Sendable, Equatable {
     }
 
     /// The row's name, once; `nil` after something was reported.
-    static func claimID(_ reader: ConfigReader, _ names: inout [String: String]) -> String? {
+    static func claimID(_ reader: ConfigReader, _ names: inout [InterlockID: String]) -> InterlockID? {
         if !reader.has("id") {
             reader.refuse("id", "is missing (required: the row's name)")
             reader.acceptAll()
             return nil
         }
-        guard let id = reader.value(InterlockKeys.id) else {
+        guard let id = reader.value(InterlockKeys.id).flatMap({ InterlockID(named: $0) }) else {
             reader.acceptAll()
             return nil
         }
         if let other = names.updateValue(reader.path, forKey: id) {
-            reader.refuse("id", "row \(id) is already in \(other)")
+            reader.refuse("id", "row \(id.word) is already in \(other)")
         }
-        reader.label(id)
+        reader.label(id.word)
         return id
     }
 
-    public func rule(_ id: String) -> InterlockRule? { rules.first { $0.id == id } }
+    public func rule(_ id: InterlockID) -> InterlockRule? { rules.first { $0.id == id } }
 }
 
 /// Reads the section `interlocks` of a site's file.
@@ -134,7 +136,7 @@ struct InterlocksReader {
         _ table: InterlockRules, _ chemistry: Chemistry, _ reader: ConfigReader
     ) -> [InterlockRule] {
         var rules = table.rules
-        var names: [String: String] = [:]
+        var names: [InterlockID: String] = [:]
         _ = reader.list("rows", count: 0...InterlocksConfig.limit) { reader, _ -> Void? in
             guard let id = InterlockRules.claimID(reader, &names) else { return nil }
             let index = rules.firstIndex { $0.id == id }
@@ -144,7 +146,7 @@ struct InterlocksReader {
                 reader.acceptAll()
                 if mode == .production, law?.floor != nil {
                     reader.refuse(
-                        "enabled", "row \(id) is mandatory in mode production and cannot be disabled")
+                        "enabled", "row \(id.word) is mandatory in mode production and cannot be disabled")
                 }
                 if let index { rules.remove(at: index) }
                 return ()

@@ -1,13 +1,14 @@
 import ConfigText
+import Plant
 
 /// What `mode: production` does not let a site do with an interlock.
 enum MandatoryRows {
     static func refuseMissing(
-        in names: [String: String], _ chemistry: Chemistry, _ reader: ConfigReader, key: String
+        in names: [InterlockID: String], _ chemistry: Chemistry, _ reader: ConfigReader, key: String
     ) {
         for rule in InterlockRules.shipped(for: chemistry).rules
         where rule.floor != nil && names[rule.id] == nil {
-            reader.refuse(key, "row \(rule.id) is mandatory in mode production and is missing")
+            reader.refuse(key, "row \(rule.name) is mandatory in mode production and is missing")
         }
     }
 
@@ -16,23 +17,23 @@ enum MandatoryRows {
         checkTime(rule, law, reader)
         guard let law, let floor = law.floor else { return }
         func refuse(_ key: String, _ what: String) {
-            reader.refuse(key, "row \(rule.id) is mandatory in mode production: \(what)")
+            reader.refuse(key, "row \(rule.name) is mandatory in mode production: \(what)")
         }
         if rule.signal != law.signal {
-            refuse("signal", "it watches \(law.signal)")
+            refuse("signal", "it watches \(law.signal.word)")
             return
         }
-        if rule.side != law.side { refuse("side", "its danger is on the \(law.side.rawValue) side") }
+        if rule.side != law.side { refuse("side", "its danger is on the \(law.side.word) side") }
         if rule.direction != law.direction && rule.direction != .both {
-            refuse("direction", "it covers \(law.direction.rawValue)")
+            refuse("direction", "it covers \(law.direction.word)")
         }
         if rule.condition != law.condition && rule.condition != .always {
             refuse(
                 "while",
-                "it counts \(law.condition == .always ? "always" : "while \(law.condition.rawValue)")")
+                "it counts \(law.condition == .always ? "always" : "while \(law.condition.word)")")
         }
         if strength(rule.action) < strength(law.action) {
-            refuse("action", "\(rule.action.rawValue) is weaker than \(law.action.rawValue)")
+            refuse("action", "\(rule.action.word) is weaker than \(law.action.word)")
         }
         if law.reset == .service && rule.reset == .operator { refuse("reset", "only service may reset it") }
         if law.presence == .required && rule.presence == .ifSeen {
@@ -48,27 +49,26 @@ enum MandatoryRows {
     private static func checkLimits(
         _ rule: InterlockRule, _ floor: InterlockRule.Floor, _ refuse: (String, String) -> Void
     ) {
-        let unit = InterlockSignal.named(rule.signal)?.unit ?? .state
+        let unit = rule.signal.limitUnit
         let suffix = unit.suffixes[0].text
-        func shown(_ value: Double) -> String {
-            unit.symbol.isEmpty ? ConfigWording.shown(value) : "\(ConfigWording.shown(value)) \(unit.symbol)"
-        }
         if let limit = floor.trip {
             if let trip = rule.trip {
                 if rule.isBeyond(trip, limit) {
-                    refuse("trip_\(suffix)", "\(shown(trip)) is beyond the absolute limit of \(shown(limit))")
+                    refuse(
+                        "trip_\(suffix)",
+                        "\(unit.shown(trip)) is beyond the absolute limit of \(unit.shown(limit))")
                 }
             } else {
-                refuse("trip_\(suffix)", "it must trip, at \(shown(limit)) or before")
+                refuse("trip_\(suffix)", "it must trip, at \(unit.shown(limit)) or before")
             }
         }
         if let limit = floor.derateEnd {
             if let end = rule.derate?.to {
                 if rule.isBeyond(end, limit) {
-                    refuse("derate_\(suffix)", "power left beyond the absolute limit of \(shown(limit))")
+                    refuse("derate_\(suffix)", "power left beyond the absolute limit of \(unit.shown(limit))")
                 }
             } else {
-                refuse("derate_\(suffix)", "no power may be left at \(shown(limit)): it must derate")
+                refuse("derate_\(suffix)", "no power may be left at \(unit.shown(limit)): it must derate")
             }
         }
     }
@@ -79,14 +79,14 @@ enum MandatoryRows {
         guard let time = rule.processSafetyTime else {
             if rule.trip != nil {
                 reader.refuse(
-                    key, "row \(rule.id): is missing (required in mode production of a row that trips)")
+                    key, "row \(rule.name): is missing (required in mode production of a row that trips)")
             }
             return
         }
         guard let longest = law?.processSafetyTime, time > longest else { return }
         reader.refuse(
             key,
-            "row \(rule.id): \(text(time)) is longer than the shipped \(text(longest)); mode production only"
+            "row \(rule.name): \(text(time)) is longer than the shipped \(text(longest)); mode production only"
                 + " lets it be shortened")
     }
 

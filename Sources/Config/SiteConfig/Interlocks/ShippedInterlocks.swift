@@ -14,7 +14,7 @@ extension InterlockRules {
     /// The rows that do not depend on the cell.
     private static let devices: [InterlockRule] = [
         InterlockRule(
-            id: "overcurrent_charge", signal: "charge_current_ratio", side: .high, direction: .charge,
+            id: .overcurrentCharge, signal: .chargeCurrentRatio, side: .high, direction: .charge,
             warn: 1.05, derate: nil, trip: 1.1, debounce: .milliseconds(10000), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "current",
             processSafetyTime: .milliseconds(30000),
@@ -22,7 +22,7 @@ extension InterlockRules {
             timeSource: "[P] thermal overload of 10 %: tens of seconds; a short circuit is the fuse's",
             floor: .init(trip: 1.1, debounce: .milliseconds(10000))),
         InterlockRule(
-            id: "overcurrent_discharge", signal: "discharge_current_ratio", side: .high,
+            id: .overcurrentDischarge, signal: .dischargeCurrentRatio, side: .high,
             direction: .discharge,
             warn: 1.05, derate: nil, trip: 1.1, debounce: .milliseconds(10000), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "current",
@@ -31,7 +31,7 @@ extension InterlockRules {
             timeSource: "[P] thermal overload of 10 %: tens of seconds; a short circuit is the fuse's",
             floor: .init(trip: 1.1, debounce: .milliseconds(10000))),
         InterlockRule(
-            id: "bms_alarm", signal: "battery_alarm", side: .high, direction: .both,
+            id: .batteryAlarm, signal: .batteryAlarm, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(0), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "devices",
             processSafetyTime: .milliseconds(8000),
@@ -39,7 +39,7 @@ extension InterlockRules {
             timeSource: "[P] common warning time of a BMS before it opens under load",
             floor: .init(trip: 1, debounce: .milliseconds(500))),
         InterlockRule(
-            id: "lost_bms", signal: "battery_silence", side: .high, direction: .both,
+            id: .lostBattery, signal: .batterySilence, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 2, debounce: .milliseconds(0), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "devices",
             processSafetyTime: .milliseconds(20000),
@@ -48,7 +48,7 @@ extension InterlockRules {
             timeSource: "[P] the BMS still protects the cells by itself",
             floor: .init(trip: 2, debounce: .milliseconds(0))),
         InterlockRule(
-            id: "lost_inverter", signal: "inverter_silence", side: .high, direction: .both,
+            id: .lostInverter, signal: .inverterSilence, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 2, debounce: .milliseconds(0), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "devices",
             processSafetyTime: .milliseconds(30000),
@@ -58,7 +58,7 @@ extension InterlockRules {
                 "[P] the inverter reverts to zero by itself after reversion_s; the BMS still protects the cells",
             floor: .init(trip: 2, debounce: .milliseconds(0))),
         InterlockRule(
-            id: "inverter_fault", signal: "inverter_fault", side: .high, direction: .both,
+            id: .inverterFault, signal: .inverterFault, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(200), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "devices",
             processSafetyTime: .milliseconds(8000),
@@ -66,7 +66,7 @@ extension InterlockRules {
             timeSource: "[P] the inverter has stopped its power by itself",
             floor: nil),
         InterlockRule(
-            id: "not_following", signal: "actuation_error", side: .high, direction: .both,
+            id: .notFollowing, signal: .actuationError, side: .high, direction: .both,
             warn: 0.05, derate: nil, trip: 0.1, debounce: .milliseconds(2000), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "devices",
             processSafetyTime: .milliseconds(40000),
@@ -76,21 +76,21 @@ extension InterlockRules {
                 "[P] the BMS and the rows of the cells still protect the battery; where the inverter does not obey, its own reversion ends the power (10 s by default, inside half of this time) before contacts part it",
             floor: .init(trip: 0.2, debounce: .milliseconds(5000))),
         InterlockRule(
-            id: "bms_warning", signal: "battery_warning", side: .high, direction: .both,
+            id: .batteryWarning, signal: .batteryWarning, side: .high, direction: .both,
             warn: 1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
-            action: .trip, reset: .auto, presence: .ifSeen, group: "devices", processSafetyTime: nil,
+            action: .trip, reset: nil, presence: .ifSeen, group: "devices", processSafetyTime: nil,
             source: "any warning bit of the BMS; it only warns",
             timeSource: "none: it only warns",
             floor: nil),
         InterlockRule(
-            id: "inverter_event", signal: "inverter_event", side: .high, direction: .both,
+            id: .inverterEvent, signal: .inverterEvent, side: .high, direction: .both,
             warn: 1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
-            action: .trip, reset: .auto, presence: .ifSeen, group: "devices", processSafetyTime: nil,
+            action: .trip, reset: nil, presence: .ifSeen, group: "devices", processSafetyTime: nil,
             source: "any event bit of the inverter; it only warns",
             timeSource: "none: it only warns",
             floor: nil),
         InterlockRule(
-            id: "overcurrent_fast_charge", signal: "charge_load", side: .high, direction: .charge,
+            id: .overcurrentFastCharge, signal: .chargeLoad, side: .high, direction: .charge,
             warn: nil, derate: nil, trip: 1.5, debounce: .milliseconds(500), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "current",
             processSafetyTime: .milliseconds(8000),
@@ -98,7 +98,7 @@ extension InterlockRules {
             timeSource: "[P] overload of half: seconds; a short circuit is the fuse's",
             floor: .init(trip: 1.5, debounce: .milliseconds(1000))),
         InterlockRule(
-            id: "overcurrent_fast_discharge", signal: "discharge_load", side: .high, direction: .discharge,
+            id: .overcurrentFastDischarge, signal: .dischargeLoad, side: .high, direction: .discharge,
             warn: nil, derate: nil, trip: 1.5, debounce: .milliseconds(500), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "current",
             processSafetyTime: .milliseconds(8000),
@@ -106,7 +106,7 @@ extension InterlockRules {
             timeSource: "[P] overload of half: seconds; a short circuit is the fuse's",
             floor: .init(trip: 1.5, debounce: .milliseconds(1000))),
         InterlockRule(
-            id: "pack_overvoltage", signal: "charge_voltage_ratio", side: .high, direction: .charge,
+            id: .packOvervoltage, signal: .chargeVoltageRatio, side: .high, direction: .charge,
             warn: 1.01, derate: .init(from: 1, to: 1.02), trip: 1.03, debounce: .milliseconds(10000),
             condition: .always,
             action: .trip, reset: .operator, presence: .ifSeen, group: "pack",
@@ -116,7 +116,7 @@ extension InterlockRules {
             timeSource: "[P] each cell has its own rows",
             floor: nil),
         InterlockRule(
-            id: "pack_undervoltage", signal: "discharge_voltage_ratio", side: .low, direction: .discharge,
+            id: .packUndervoltage, signal: .dischargeVoltageRatio, side: .low, direction: .discharge,
             warn: 0.99, derate: .init(from: 1, to: 0.98), trip: 0.97, debounce: .milliseconds(10000),
             condition: .always,
             action: .trip, reset: .operator, presence: .ifSeen, group: "pack",
@@ -126,7 +126,7 @@ extension InterlockRules {
             timeSource: "[P] each cell has its own rows",
             floor: nil),
         InterlockRule(
-            id: "insulation", signal: "insulation", side: .low, direction: .both,
+            id: .insulation, signal: .insulation, side: .low, direction: .both,
             warn: 500, derate: nil, trip: 100, debounce: .milliseconds(5000), condition: .always,
             action: .trip, reset: .service, presence: .ifSeen, group: "insulation",
             processSafetyTime: .milliseconds(60000),
@@ -134,21 +134,21 @@ extension InterlockRules {
             timeSource: "[P] a first fault of an insulated battery; the second is the fuse's",
             floor: nil),
         InterlockRule(
-            id: "temperature_rise", signal: "temperature_rise", side: .high, direction: .both,
+            id: .temperatureRise, signal: .temperatureRise, side: .high, direction: .both,
             warn: 0.1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
-            action: .trip, reset: .auto, presence: .required, group: "thermal", processSafetyTime: nil,
+            action: .trip, reset: nil, presence: .required, group: "thermal", processSafetyTime: nil,
             source: "[P] a rise alone only warns: a sensor may jump",
             timeSource: "none: it only warns",
             floor: nil),
         InterlockRule(
-            id: "temperature_rise_fast", signal: "temperature_rise_fast", side: .high, direction: .both,
+            id: .temperatureRiseFast, signal: .temperatureRiseFast, side: .high, direction: .both,
             warn: 1, derate: nil, trip: nil, debounce: .milliseconds(0), condition: .always,
-            action: .trip, reset: .auto, presence: .required, group: "thermal", processSafetyTime: nil,
+            action: .trip, reset: nil, presence: .required, group: "thermal", processSafetyTime: nil,
             source: "[V-sec] 1 K/s: GB 38031-2025; alone it only warns [P]",
             timeSource: "none: it only warns",
             floor: nil),
         InterlockRule(
-            id: "thermal_runaway", signal: "thermal_runaway", side: .high, direction: .both,
+            id: .thermalRunaway, signal: .thermalRunaway, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(3000), condition: .always,
             action: .trip, reset: .service, presence: .required, group: "thermal",
             processSafetyTime: .milliseconds(60000),

@@ -3,7 +3,7 @@
 extension InterlockRules {
     static let lfpCells: [InterlockRule] = [
         InterlockRule(
-            id: "cell_overvoltage", signal: "cell_voltage_max", side: .high, direction: .charge,
+            id: .cellOvervoltage, signal: .cellVoltageMax, side: .high, direction: .charge,
             warn: 3.55, derate: .init(from: 3.58, to: 3.62), trip: 3.65, debounce: .milliseconds(300),
             condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "cell_voltage",
@@ -14,7 +14,7 @@ extension InterlockRules {
                 "[P] slowest plausible growth past the limit; to be replaced by the cell maker's abuse data",
             floor: .init(trip: 3.8, debounce: .milliseconds(1000))),
         InterlockRule(
-            id: "cell_undervoltage", signal: "cell_voltage_min", side: .low, direction: .discharge,
+            id: .cellUndervoltage, signal: .cellVoltageMin, side: .low, direction: .discharge,
             warn: 2.9, derate: .init(from: 2.8, to: 2.6), trip: 2.5, debounce: .milliseconds(300),
             condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "cell_voltage",
@@ -24,7 +24,7 @@ extension InterlockRules {
                 "[P] slowest plausible growth past the limit; to be replaced by the cell maker's abuse data",
             floor: .init(trip: 2, debounce: .milliseconds(1000))),
         InterlockRule(
-            id: "cell_overtemperature_charge", signal: "cell_temperature_max", side: .high,
+            id: .cellOvertemperatureCharge, signal: .cellTemperatureMax, side: .high,
             direction: .charge,
             warn: 40, derate: .init(from: 40, to: 50), trip: 55, debounce: .milliseconds(1000),
             condition: .charging,
@@ -34,7 +34,7 @@ extension InterlockRules {
             timeSource: "[P] 5 K of margin at 0.1 K/s is 50 s; 30 s taken",
             floor: .init(trip: 60, derateEnd: 60, debounce: .milliseconds(5000)), hysteresis: 3),
         InterlockRule(
-            id: "cell_overtemperature_discharge", signal: "cell_temperature_max", side: .high,
+            id: .cellOvertemperatureDischarge, signal: .cellTemperatureMax, side: .high,
             direction: .discharge,
             warn: 45, derate: .init(from: 45, to: 55), trip: 60, debounce: .milliseconds(1000),
             condition: .always,
@@ -44,7 +44,7 @@ extension InterlockRules {
             timeSource: "[P] 5 K of margin at 0.1 K/s is 50 s; 30 s taken",
             floor: .init(trip: 60, derateEnd: 60, debounce: .milliseconds(5000)), hysteresis: 3),
         InterlockRule(
-            id: "cell_undertemperature_charge", signal: "cell_temperature_min", side: .low,
+            id: .cellUndertemperatureCharge, signal: .cellTemperatureMin, side: .low,
             direction: .charge,
             warn: 5, derate: .init(from: 5, to: 0), trip: -5, debounce: .milliseconds(1000),
             condition: .charging,
@@ -55,7 +55,7 @@ extension InterlockRules {
             timeSource: "[P] cells cool slowly: minutes; 30 s taken",
             floor: .init(trip: -5, derateEnd: 0, debounce: .milliseconds(5000)), hysteresis: 3),
         InterlockRule(
-            id: "cell_undertemperature_discharge", signal: "cell_temperature_min", side: .low,
+            id: .cellUndertemperatureDischarge, signal: .cellTemperatureMin, side: .low,
             direction: .discharge,
             warn: -10, derate: .init(from: -10, to: -20), trip: -25, debounce: .milliseconds(1000),
             condition: .discharging,
@@ -65,7 +65,7 @@ extension InterlockRules {
             timeSource: "[P] cells cool slowly: minutes; 30 s taken",
             floor: nil, hysteresis: 3),
         InterlockRule(
-            id: "cell_spread", signal: "cell_voltage_spread", side: .high, direction: .both,
+            id: .cellSpread, signal: .cellVoltageSpread, side: .high, direction: .both,
             warn: 0.1, derate: .init(from: 0.2, to: 0.4), trip: 0.4, debounce: .milliseconds(10000),
             condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "cell_voltage",

@@ -4,7 +4,7 @@
 extension InterlockRules {
     static let wires: [InterlockRule] = [
         InterlockRule(
-            id: "emergency_stop", signal: "emergency_stop_input", side: .high, direction: .both,
+            id: .emergencyStop, signal: .emergencyStopInput, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(0), condition: .always,
             action: .emergencyStop, reset: .operator, presence: .required, group: "safety",
             processSafetyTime: .milliseconds(8000),
@@ -14,7 +14,7 @@ extension InterlockRules {
                 "[P] the stop circuit itself opens the contactors in hardware; this is the controller's part",
             floor: .init(trip: 1, debounce: .milliseconds(100))),
         InterlockRule(
-            id: "smoke", signal: "smoke_input", side: .high, direction: .both,
+            id: .smoke, signal: .smokeInput, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(1000), condition: .always,
             action: .trip, reset: .service, presence: .required, group: "fire",
             processSafetyTime: .milliseconds(10000),
@@ -24,7 +24,7 @@ extension InterlockRules {
                 "[P] zero power feeds a fire no further and does not stop it",
             floor: nil),
         InterlockRule(
-            id: "gas", signal: "gas_input", side: .high, direction: .both,
+            id: .gas, signal: .gasInput, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(1000), condition: .always,
             action: .trip, reset: .service, presence: .required, group: "fire",
             processSafetyTime: .milliseconds(60000),
@@ -34,9 +34,9 @@ extension InterlockRules {
                 "[P] in a test of off-gas hydrogen rose an hour before runaway; a spark needs less",
             floor: nil),
         InterlockRule(
-            id: "door", signal: "door_input", side: .high, direction: .both,
+            id: .door, signal: .doorInput, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(1000), condition: .always,
-            action: .stop, reset: .auto, presence: .required, group: "safety",
+            action: .stop, reset: nil, presence: .required, group: "safety",
             processSafetyTime: .milliseconds(10000),
             source:
                 "[P] no power while the enclosure is open; it warns and lets go by itself",
@@ -44,7 +44,7 @@ extension InterlockRules {
                 "[P] from an open door to a hand on live parts",
             floor: nil),
         InterlockRule(
-            id: "breaker", signal: "breaker_input", side: .high, direction: .both,
+            id: .breaker, signal: .breakerInput, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(200), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "safety",
             processSafetyTime: .milliseconds(10000),
@@ -54,7 +54,7 @@ extension InterlockRules {
                 "[P] the breaker itself has ended the current; this keeps it from coming back by itself",
             floor: nil),
         InterlockRule(
-            id: "contactor_feedback", signal: "contactor_feedback", side: .high, direction: .both,
+            id: .contactorFeedback, signal: .contactorFeedback, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 1, debounce: .milliseconds(0), condition: .always,
             action: .trip, reset: .service, presence: .required, group: "contactors",
             processSafetyTime: .milliseconds(10000),
@@ -64,7 +64,7 @@ extension InterlockRules {
                 "[P] the fuse ends a short circuit; this ends the power",
             floor: .init(trip: 1, debounce: .milliseconds(0))),
         InterlockRule(
-            id: "lost_io", signal: "inputs_silence", side: .high, direction: .both,
+            id: .lostInputs, signal: .inputsSilence, side: .high, direction: .both,
             warn: nil, derate: nil, trip: 2, debounce: .milliseconds(0), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "devices",
             processSafetyTime: .milliseconds(8000),
@@ -74,7 +74,7 @@ extension InterlockRules {
                 "[P] as for the emergency stop, which nobody sees meanwhile",
             floor: .init(trip: 2, debounce: .milliseconds(0))),
         InterlockRule(
-            id: "contactor_voltage", signal: "dc_voltage_error", side: .high, direction: .both,
+            id: .contactorVoltage, signal: .dcVoltageError, side: .high, direction: .both,
             warn: 0.05, derate: nil, trip: 0.15, debounce: .milliseconds(10000), condition: .always,
             action: .trip, reset: .operator, presence: .required, group: "contactors",
             processSafetyTime: .milliseconds(60000),

@@ -1,16 +1,11 @@
 import ConfigText
+import PowerDispatch
 import Quantities
 
-/// How the site's power is shared over its units.
-public struct PowerSharingConfig: Sendable, Equatable {
-    public enum Mode: String, Sendable, CaseIterable {
-        case proportional
-        case minimumLoss = "minimum_loss"
+extension SharingSettings.Mode: ConfigWord {
+    public static var words: [(text: String, value: Self)] {
+        [("proportional", .proportional), ("minimum_loss", .minimumLoss)]
     }
-
-    public var mode: Mode
-    /// 0 … 100; see the key's note. Zero = state of charge does not count.
-    public var balancing: Double
 }
 
 /// What a unit loses at a power P: `idle + linear · |P| + square · |P| · |P| ÷ largest power`, and nothing at
@@ -38,16 +33,9 @@ public enum ReactivePowerConfig: Sendable, Equatable {
     case powerFactor(Fraction, Excitation)
 }
 
-/// What follows when a remote base point falls silent.
-public enum LeaseReversionConfig: Sendable, Equatable {
-    case nextSource
-    case hold(Duration)
-    case zero
-}
-
 extension SiteKeys {
     enum Sharing {
-        static let mode = ConfigKey<PowerSharingConfig.Mode>.choice(
+        static let mode = ConfigKey<SharingSettings.Mode>.choice(
             "mode", .fixed("proportional"),
             "proportional: every unit, by what it can; minimum_loss: as few units as lose least")
         static let balancing = ConfigKey.number(
@@ -104,12 +92,12 @@ extension SiteKeys {
 }
 
 extension SiteReader {
-    static func sharing(_ reader: ConfigReader) -> PowerSharingConfig? {
+    static func sharing(_ reader: ConfigReader) -> SharingSettings? {
         reader.section("power_sharing") { reader in
             let mode = reader.value(SiteKeys.Sharing.mode)
             let balancing = reader.value(SiteKeys.Sharing.balancing)
             guard let mode, let balancing else { return nil }
-            return PowerSharingConfig(mode: mode, balancing: balancing)
+            return SharingSettings(mode: mode, balancing: balancing)
         }
     }
 
@@ -148,7 +136,7 @@ extension SiteReader {
         }
     }
 
-    static func reversion(_ reader: ConfigReader) -> LeaseReversionConfig? {
+    static func reversion(_ reader: ConfigReader) -> BasePoint.Reversion? {
         let rule = reader.value(SiteKeys.Lease.rule)
         let hold = reader.value(SiteKeys.Lease.hold)
         let name = SiteKeys.Lease.hold.name

@@ -1,3 +1,4 @@
+import PowerDispatch
 import Quantities
 
 /// Everything a site's configuration file says, checked: every value is inside its range and has its unit.
@@ -22,7 +23,7 @@ public struct SiteConfig: Sendable, Equatable {
     public var interlocks: InterlocksConfig
     /// What may flow at the point of connection; always there in `production`.
     public var limits: SiteLimitsConfig?
-    public var powerSharing: PowerSharingConfig
+    public var powerSharing: SharingSettings
     /// The file's path as it is written, to be taken from the configuration's own folder.
     public var schedule: String?
     /// `nil` = the site is nobody's Modbus device.
@@ -69,7 +70,7 @@ public struct ControlConfig: Sendable, Equatable {
     public var basePoint: Watts
     /// Most the site's asked power may change; it never delays a safety action.
     public var rampRate: WattsPerSecond
-    public var leaseReversion: LeaseReversionConfig
+    public var leaseReversion: BasePoint.Reversion
     public var timing: TimingLimitsConfig
     /// Longest way to zero power at a stop, 1 … 15 s.
     public var stopLimit = Duration.seconds(10)

@@ -20,9 +20,9 @@ enum SiteProtection {
     private static func checkSignals(_ site: SiteConfig, _ reader: ConfigReader) {
         let shipped = InterlockRules.shipped(for: site.interlocks.chemistry)
         for rule in site.interlocks.rules where rule != shipped.rule(rule.id) {
-            guard let signal = InterlockSignal.named(rule.signal), signal.device == .input else { continue }
-            if !site.units.contains(where: { $0.isWired(signal) }) {
-                reader.refuse("interlocks", "row \(rule.id): no unit has \(rule.signal)")
+            guard rule.signal.source == .input else { continue }
+            if !site.units.contains(where: { $0.isWired(rule.signal) }) {
+                reader.refuse("interlocks", "row \(rule.name): no unit has \(rule.signal.word)")
             }
         }
     }

@@ -12,18 +12,18 @@ struct InterlockMatrix {
         /// nothing.
         var patience: Duration?
         /// They part what flows as soon as a zero has had its time to arrive.
-        var isEmergency: Bool { InterlockSignal.named(rule.signal)?.partsLoad == true }
+        var isEmergency: Bool { rule.signal.partsLoad }
 
-        var unit: InterlockSignal.Unit { InterlockSignal.named(rule.signal)?.unit ?? .state }
+        var unit: LimitUnit { rule.signal.limitUnit }
         var slowest: TimeToSafe? { times.max { $0.total < $1.total } }
         var relation: String { rule.side == .high ? "≥" : "≤" }
 
         /// `charge`, `discharge`, `both`: what is closed or shrunk.
         var effect: String {
             if !isWired { return "not wired" }
-            return rule.trip == nil && rule.derate == nil ? "-" : rule.direction.rawValue
+            return rule.trip == nil && rule.derate == nil ? "-" : rule.direction.word
         }
-        var action: String { rule.trip == nil ? "warn" : rule.action.rawValue }
+        var action: String { rule.trip == nil ? "warn" : rule.action.word }
     }
 
     let site: CheckedSite
@@ -34,18 +34,17 @@ struct InterlockMatrix {
         let book = ReversionBook(site.config)
         let times = site.config.timesToSafe { book.proof(of: $0).map { .milliseconds($0.milliseconds) } }
         rows = site.config.interlocks.rules.map { rule in
-            let signal = InterlockSignal.named(rule.signal)
-            return Row(
-                rule: rule, times: times.filter { $0.rule == rule.id },
-                isWired: signal.map { signal in site.config.units.contains { $0.isWired(signal) } } ?? true,
+            Row(
+                rule: rule, times: times.filter { $0.rule == rule.name },
+                isWired: site.config.units.contains { $0.isWired(rule.signal) },
                 patience: site.config.openingPatience(of: rule))
         }
     }
 
     /// Rows that the shipped table of this chemistry has and this site has not: left out or disabled.
     var notInForce: [String] {
-        InterlockRules.shipped(for: site.config.interlocks.chemistry).rules.map(\.id)
-            .filter { id in !site.config.interlocks.rules.contains { $0.id == id } }
+        InterlockRules.shipped(for: site.config.interlocks.chemistry).rules.map(\.name)
+            .filter { name in !site.config.interlocks.rules.contains { $0.name == name } }
     }
 
     /// The table's name and origin.
@@ -87,13 +86,13 @@ extension InterlockMatrix {
             let rule = row.rule
             let symbol = row.unit.symbol.isEmpty ? "" : " \(row.unit.symbol)"
             return Self.line([
-                rule.id + (rule.floor == nil ? "" : "*"), rule.signal + symbol, row.relation,
+                rule.name + (rule.floor == nil ? "" : "*"), rule.signal.word + symbol, row.relation,
                 Self.limit(rule.warn),
                 Self.derate(rule.derate), Self.limit(rule.trip),
                 rule.trip == nil ? "-" : Self.milliseconds(rule.debounce), Self.short(rule.condition),
                 row.effect,
                 row.action == "emergency_stop" ? "e-stop" : row.action,
-                rule.reset.rawValue,
+                rule.resetWord,
             ])
         }
         lines += notInForce.map { "  NOT IN FORCE here, though shipped: \($0)" }
@@ -122,7 +121,7 @@ extension InterlockMatrix {
     /// What is counted, four rows in a line.
     private var counts: [String] {
         let words = rows.compactMap { row in
-            row.rule.count.map { "\(row.rule.id) \($0.times) in \(Int($0.window.seconds))" }
+            row.rule.count.map { "\(row.rule.name) \($0.times) in \(Int($0.window.seconds))" }
         }
         return stride(from: 0, to: words.count, by: 4).map { start in
             "    " + words[start..<min(words.count, start + 4)].joined(separator: ", ")
@@ -138,7 +137,7 @@ extension InterlockMatrix {
         var line = "   "
         for row in rows {
             guard let patience = row.patience, row.isWired else { continue }
-            let word = " \(row.rule.id)\(row.isEmergency ? "*" : "") \(Self.milliseconds(patience)),"
+            let word = " \(row.rule.name)\(row.isEmergency ? "*" : "") \(Self.milliseconds(patience)),"
             if line.count + word.count > 118 {
                 lines.append(line)
                 line = "   "

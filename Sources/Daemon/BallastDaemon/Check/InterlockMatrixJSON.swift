@@ -24,17 +24,17 @@ extension InterlockMatrix {
     private static func object(_ row: Row) -> JSONValue {
         let rule = row.rule
         return .object([
-            ("id", .text(rule.id)), ("signal", .text(rule.signal)), ("unit", .text(row.unit.symbol)),
-            ("side", .text(rule.side.rawValue)), ("direction", .text(rule.direction.rawValue)),
+            ("id", .text(rule.name)), ("signal", .text(rule.signal.word)), ("unit", .text(row.unit.symbol)),
+            ("side", .text(rule.side.word)), ("direction", .text(rule.direction.word)),
             ("warn", .number(rule.warn)), ("derate_from", .number(rule.derate?.from)),
             ("derate_to", .number(rule.derate?.to)), ("trip", .number(rule.trip)),
             ("hysteresis", .number(rule.hysteresis)),
             ("exposure_ms", .number(rule.exposure > .zero ? rule.exposure.milliseconds : nil)),
             ("count", .number(rule.count.map { Double($0.times) })),
             ("count_window_s", .number(rule.count?.window.seconds)),
-            ("debounce_ms", .number(rule.debounce.milliseconds)), ("while", .text(rule.condition.rawValue)),
-            ("action", .text(row.action)), ("reset", .text(rule.reset.rawValue)),
-            ("presence", .text(rule.presence.rawValue)), ("group", .text(rule.group)),
+            ("debounce_ms", .number(rule.debounce.milliseconds)), ("while", .text(rule.condition.word)),
+            ("action", .text(row.action)), ("reset", .text(rule.resetWord)),
+            ("presence", .text(rule.presence.word)), ("group", .text(rule.group)),
             ("wired", .flag(row.isWired)),
             ("mandatory", .flag(rule.floor != nil)), ("absolute_trip", .number(rule.floor?.trip)),
             ("absolute_derate_end", .number(rule.floor?.derateEnd)),

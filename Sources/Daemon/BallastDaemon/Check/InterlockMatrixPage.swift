@@ -54,11 +54,11 @@ extension InterlockMatrix {
                 .joined(separator: " + ")
         }
         let cells = [
-            rule.id + (rule.floor == nil ? "" : " *"), rule.signal, shown(rule.warn),
+            rule.name + (rule.floor == nil ? "" : " *"), rule.signal.word, shown(rule.warn),
             rule.derate.map { "\(number($0.from)) → \(number($0.to))\(symbol)\(hysteresis)" } ?? "",
             shown(rule.trip),
-            rule.trip == nil ? "" : "\(milliseconds(rule.debounce)) ms", rule.condition.rawValue, row.effect,
-            row.action, rule.reset == .auto ? "by itself" : rule.reset.rawValue,
+            rule.trip == nil ? "" : "\(milliseconds(rule.debounce)) ms", rule.condition.word, row.effect,
+            row.action, rule.reset?.word ?? "by itself",
             time ?? "",
             rule.processSafetyTime.map { "\(milliseconds($0)) ms: \(rule.timeSource)" } ?? "", rule.source,
         ]

@@ -12,27 +12,6 @@ extension SiteLimits {
     }
 }
 
-extension BasePoint.Reversion {
-    init(_ config: LeaseReversionConfig) {
-        switch config {
-        case .nextSource: self = .nextSource
-        case .hold(let time): self = .hold(time)
-        case .zero: self = .zero
-        }
-    }
-}
-
-extension SharingSettings {
-    init(_ config: PowerSharingConfig) {
-        let mode: Mode =
-            switch config.mode {
-            case .proportional: .proportional
-            case .minimumLoss: .minimumLoss
-            }
-        self.init(mode: mode, balancing: config.balancing)
-    }
-}
-
 extension UnitLosses {
     init(_ config: LossesConfig?, at rating: Watts) {
         guard let config else {

@@ -168,8 +168,8 @@ struct SiteAssembly {
                 nominalPeriod: meterPoll, controlPeriod: config.control.period),
             enterService: config.control.enterService, stopBound: config.control.stopLimit,
             outputGrace: config.control.outputGrace, limits: SiteLimits(config.limits),
-            reversion: BasePoint.Reversion(config.control.leaseReversion), service: grid.droop.service,
-            sharing: SharingSettings(config.powerSharing), grid: gridSettings(config))
+            reversion: config.control.leaseReversion, service: grid.droop.service,
+            sharing: config.powerSharing, grid: gridSettings(config))
         settings.shortGap = config.control.shortGap
         return settings
     }

@@ -1,4 +1,5 @@
 import Interlocks
+import Plant
 import Quantities
 import SiteConfig
 
@@ -8,11 +9,11 @@ enum SilenceSummary {
         let service = config.control.enterService
         let battery = Device(
             name: "battery", period: unit.battery.period, again: unit.battery.period, what: "telegram",
-            signal: "battery_silence")
+            signal: .batterySilence)
         let inverter = Device(
             name: "inverter", period: unit.inverter.poll,
             again: max(unit.inverter.poll, unit.inverter.timeout),
-            what: "answer", signal: "inverter_silence", reversion: unit.reversion + unit.response)
+            what: "answer", signal: .inverterSilence, reversion: unit.reversion + unit.response)
         return [battery, inverter].map { "    silence       " + $0.text(config) }
             + [
                 "    short gap     " + gap(config.control.shortGap, service)
@@ -33,7 +34,7 @@ enum SilenceSummary {
         /// From a sample that was lost to the next try.
         var again: Duration
         var what: String
-        var signal: String
+        var signal: Signal
         /// Of an inverter its timer and its way to zero, as they are configured.
         var reversion: Duration?
 
@@ -51,7 +52,7 @@ enum SilenceSummary {
             let borne = (budget - period - config.control.period).nanoseconds / max(1, again.nanoseconds)
             let row = config.interlocks.rules.first { $0.signal == signal && $0.latches }
             let trip =
-                row.flatMap { row in row.trip.map { (row.id, loss(after: budget, $0)) } }
+                row.flatMap { row in row.trip.map { (row.name, loss(after: budget, $0)) } }
                 .map { ", \($0.0) after \($0.1)" } ?? ""
             return
                 "\(name): zero power after \(Names.rounded(budget.seconds)) s\(trip); bears \(max(0, borne))"

@@ -1,3 +1,4 @@
+import PowerDispatch
 import LinuxIO
 import Quantities
 import SiteConfig
@@ -71,12 +72,12 @@ extension Daemon {
         86_400 / config.control.period.seconds * Double(70 + 60 * config.units.count)
     }
 
-    private static func text(_ sharing: PowerSharingConfig) -> String {
+    private static func text(_ sharing: SharingSettings) -> String {
         let gain = sharing.balancing > 0 ? "gain \(Names.rounded(sharing.balancing))" : "off"
-        return "\(Names.words(sharing.mode.rawValue)), balance of charge \(gain)"
+        return "\(Names.words(sharing.mode.word)), balance of charge \(gain)"
     }
 
-    private static func text(_ reversion: LeaseReversionConfig) -> String {
+    private static func text(_ reversion: BasePoint.Reversion) -> String {
         switch reversion {
         case .nextSource: "the next source"
         case .hold(let time): "held for \(time.seconds) s, then the next source"

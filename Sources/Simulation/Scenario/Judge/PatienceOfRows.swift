@@ -10,7 +10,7 @@ extension SiteConfig {
             guard let time = rule.processSafetyTime else { continue }
             let before = rule.debounce + unit.followTime + unit.battery.period + .seconds(1)
             // Where a cell burns nobody waits for a current to end.
-            hurry[rule.id] = rule.id == "thermal_runaway" ? .zero : max(.zero, time / 2 - before)
+            hurry[rule.name] = rule.name == "thermal_runaway" ? .zero : max(.zero, time / 2 - before)
         }
         return hurry
     }
