@@ -73,10 +73,20 @@ extension BallastDaemonTests {
             #expect(carried.contains("ballastd --check.txt") && carried.contains("\"fnv1a\""))
         }
 
-        @Test func `a killed daemon's last cycles are kept, and a person's wish is`() throws {
+        @Test func `a killed daemon's last cycles are kept, an ended one's are not, and a person's wish is`()
+            throws
+        {
             let site = try RunningSite.small()
             site.file.paths = ["recording_max_mb: 8"]
             try site.startInService()
+            _ = try site.daemon.end(by: SIGTERM)
+            let recordings = site.scratch.path + "/state/cycles"
+            let name = try #require(RecordingFile.names(recordings).last)
+            let replay = try site.runDaemon(["--replay", recordings + "/" + name]).output
+            #expect(replay.contains("identical, ") && !replay.contains("was not ended"), "\(replay)")
+            try site.startDaemon()
+            // Until it listens nobody answers.
+            try eventually("it controls") { (try? site.status()).map { $0.cycle > 50 } ?? false }
             _ = try site.daemon.end(by: SIGKILL)
             try site.startDaemon()
             let folder = site.scratch.path + "/state/captures"
@@ -85,7 +95,9 @@ extension BallastDaemonTests {
             #expect(try site.runTool(ask, status: 0).output.contains("are kept"))
             try site.daemon.waitForLog("asked for: to look at: " + folder)
             let list = try site.runTool(["captures", "--captures", folder], status: 0).output
-            #expect(list.contains("-crash.cycles") && list.contains("-asked.cycles"), "\(list)")
+            #expect(list.contains("-asked.cycles"), "\(list)")
+            // Of the killed run, and none of the ended one.
+            #expect(RecordingFile.names(folder).count { $0.contains("-crash") } == 1, "\(list)")
         }
     }
 }

@@ -62,7 +62,7 @@ final class BlackBoxThread: Sendable {
                 }
                 if box.isRenewed { try file.renew() }
                 box.isRenewed = false
-                try file.append(box.drain())
+                try file.append(isLast ? box.end() : box.drain())
                 hasFailed = false
             } catch {
                 if !hasFailed {
@@ -217,4 +217,10 @@ struct BlackBox {
     }
 
     mutating func drain() -> [UInt8] { recorder?.drain() ?? [] }
+
+    /// The rest, with the word that the program has ended in order.
+    mutating func end() -> [UInt8] {
+        finish()
+        return takeEnded() ?? []
+    }
 }
