@@ -123,7 +123,9 @@ let package = Package(
                 "CycleRecord", "FrequencyRecord", "JSONText",
             ]),
         pure("ConfigText"),
-        pure("SiteConfig", ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "ConfigText"]),
+        pure(
+            "SiteConfig",
+            ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "ConfigText"]),
         pure("Scenario", ["Quantities", "FrequencyResponse", "SiteConfig", "JSONText", "ConfigText"]),
         pure("DeviceDrivers", ["Quantities", "Plant", "DeviceCodecs", "SiteConfig", "ConfigText"]),
         pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig", "ConfigText"]),

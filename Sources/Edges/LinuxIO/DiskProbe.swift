@@ -20,6 +20,14 @@ public struct DiskProbe: Sendable, Equatable {
         slowestSync = Self.slowestSync(in: folder)
     }
 
+    /// Whether what stands in `folder` is gone when the machine goes off: a file system in memory, wherever
+    /// links lead. `false` too where nobody can tell.
+    public static func isInMemory(_ folder: String) -> Bool {
+        // TMPFS_MAGIC and RAMFS_MAGIC of linux/magic.h.
+        let kind = ballast_file_system(folder)
+        return kind == 0x0102_1994 || kind == 0x8584_58F6
+    }
+
     private static func slowestSync(in folder: String) -> Duration? {
         var template = Array("\(folder)/probe-XXXXXX".utf8CString)
         let number = mkstemp(&template)

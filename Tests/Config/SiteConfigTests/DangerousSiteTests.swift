@@ -82,6 +82,21 @@ import Testing
         Row(off("cell_spread").0, off("cell_spread").1, "row cell_spread is off", .cellSpread),
         Row(off("smoke").0, off("smoke").1, "row smoke is "),
         Row("rows: []", "rows: [{id: thermal_runaway, reset: operator}]", "thermal_runaway"),
+        Row("rows: []", "rows: [{id: smoke, while: charging}]", "row smoke: while: charging"),
+        Row("rows: []", "rows: [{id: thermal_runaway, while: discharging}]", "row thermal_runaway: while"),
+        Row("rows: []", "rows: [{id: insulation, direction: charge}]", "row insulation: direction charge"),
+        Row("rows: []", "rows: [{id: inverter_fault, presence: if_seen}]", "it cannot wait for its signal"),
+        Row("rows: []", "rows: [{id: smoke, reset: operator}]", "row smoke: reset by operator"),
+        Row("rows: []", "rows: [{id: smoke, exposure_ms: 3600000}]", "row smoke: exposure_ms 3600000"),
+        Row("rows: []", "rows: [{id: smoke, count: 5}]", "row smoke: count 5 in 600 s is looser"),
+        Row("rows: []", "rows: [{id: lost_bms, count_window_s: 60}]", "row lost_bms: count 3 in 60 s is looser"),
+        Row("frozen_samples: 120", "frozen_samples: 100000", "frozen_samples 100000"),
+        Row("precharge_current_max_a: 10", "precharge_current_max_a: 1000", "precharge_current_max_a 1000"),
+        Row("zero_current_a: 2,", "zero_current_a: 20,", "zero_current_a 20"),
+        Row("precharge_pause_ms: 30000", "precharge_pause_ms: 3000, precharge_limit_ms: 60000", "the resistor is hot"),
+        Row("watchdog_ms: 12000", "watchdog_ms: 3700000", "io_module.watchdog_ms 3700000"),
+        Row("state_directory: /var/lib/ballast", "state_directory: /var/run/ballast", "does not outlive a restart"),
+        Row("state_directory: /var/lib/ballast", "state_directory: /proc/self/cwd/state", "does not outlive a restart"),
         Row("rows: []", "rows: [{id: smoke, action: hold}]", "row smoke: action hold"),
         Row("rows: []", "rows: [{id: insulation, action: hold}]", "row insulation: action hold"),
         Row("rows: []", "rows: [{id: insulation, trip_ohm_per_v: 1}]", "as good as off"),
@@ -109,12 +124,23 @@ import Testing
         }
     }
 
+    @Test(arguments: ["smoke", "gas", "breaker", "door"])
+    func `a row whose input is wired is not off`(name: String) {
+        let wired = Self.good.replacing(
+            "- {number: 2, name: smoke}", with: "- {number: 2, name: \(name)}")
+        #expect(Outcome(wired).errors == [])
+        let errors = Outcome(wired.replacing(Self.off(name).0, with: Self.off(name).1)).errors
+        #expect(errors.contains { $0.contains("row \(name) is off, and a unit has the input") }, "\(errors)")
+    }
+
     // swift-format-ignore
     static let words: [(text: String, said: String)] = [
         ("accept: {everything: {by: Jane Doe, reason: tired of it}}", "unknown key"),
         ("accept: {site_load: {reason: nobody says so}}", "by: is missing"),
         ("accept: {site_load: {by: Jane Doe}}", "reason: is missing"),
         ("accept: {site_load: {by: J, reason: too short a name}}", "is not allowed"),
+        ("accept: {site_load: {by: '   ', reason: nobody stands behind it}}", "is not allowed"),
+        ("accept: {site_load: {by: Jane Doe, reason: '...'}}", "is not allowed"),
     ]
 
     @Test(arguments: words) func `a word needs a name, a reason and a risk that there is`(
@@ -125,9 +151,19 @@ import Testing
     }
 
     @Test func `a simulation that would drive another machine is found`() {
-        #expect(Outcome(SeedSample.layer1).site?.foreignHosts == ["192.168.1.100"])
+        #expect(Outcome(SeedSample.layer1).site?.realDevices == ["192.168.1.100"])
         let local = SeedSample.layer1.replacing("192.168.1.100", with: "127.0.0.1")
-        #expect(Outcome(local).site?.foreignHosts == [])
-        #expect(Outcome(Self.good).site?.foreignHosts == [], "production drives what it names")
+        #expect(Outcome(local).site?.realDevices == [])
+        let real = Self.good.replacing("mode: production", with: "mode: simulation")
+        #expect(Outcome(real).site?.realDevices == ["10.0.0.1", "10.0.0.2", "10.0.0.3", "can0"])
+        let lines = real.replacing("socketcan:can0", with: "slcan:/dev/ttyACM0")
+            .replacing("modbus: {host: 10.0.0.2}", with: "modbus: {device: /dev/ttyUSB0}")
+            .replacing("10.0.0.3", with: "127.0.0.1").replacing("10.0.0.1", with: "localhost")
+        #expect(
+            Outcome(lines).site?.realDevices == ["/dev/ttyUSB0", "/dev/ttyACM0"], "\(Outcome(lines).errors)")
+        let simulated = lines.replacing("/dev/ttyUSB0", with: "run/inverter")
+            .replacing("/dev/ttyACM0", with: "/dev/pts/7")
+        #expect(Outcome(simulated).site?.realDevices == [])
+        #expect(Outcome(Self.good).site?.realDevices == [], "production drives what it names")
     }
 }

@@ -181,7 +181,8 @@ import YAMLText
         try FileManager.default.copyItem(
             at: table.standardizedFileURL, to: folder.appending(path: "own.yaml"))
         let path = folder.appending(path: "site.yaml").path
-        try (text + "interlocks: {chemistry: nmc, table: own.yaml}\n").write(
+        let accepted = "accept: {chemistry: {by: Jane Doe, reason: a test of tables}}\n"
+        try (text + accepted + "interlocks: {chemistry: nmc, table: own.yaml}\n").write(
             toFile: path, atomically: true, encoding: .utf8)
         let site = try CheckedSite(path: path)
         #expect(site.files.map(\.path) == [path, folder.appending(path: "own.yaml").path])
@@ -189,7 +190,7 @@ import YAMLText
         let page = folder.appending(path: "page.html").path
         try site.writeHTML(to: page)
         #expect(try String(contentsOfFile: page, encoding: .utf8).contains(site.files[1].sha256))
-        try (text + "interlocks: {chemistry: nmc, table: own.yaml} \n").write(
+        try (text + accepted + "interlocks: {chemistry: nmc, table: own.yaml} \n").write(
             toFile: path, atomically: true, encoding: .utf8)
         let other = try CheckedSite(path: path)
         #expect(other.files[0] != site.files[0] && other.files[1] == site.files[1])

@@ -53,7 +53,7 @@ import Testing
                 campus_id: C
                 capacity_kwh: 250
                 max_power_kw: 100
-                bms: {transport: "socketcan:can0", \(bms)}
+                bms: {transport: "socketcan:vcan0", \(bms)}
                 modbus: {host: \(net).1}
                 io_module: {modbus: {host: \(net).9}, inputs: [{number: 1, name: emergency_stop}]}
 
@@ -118,6 +118,7 @@ import Testing
         Row(site: site("production", "profile: \(shipped)/pylontech-hv.yaml"), refusal: nil, why: "shipped and complete"),
         Row(site: site("production", "profile: \(shipped)/pylontech-hv.yaml") + "interlocks: {chemistry: nmc}\n", refusal: "its cells are lfp, and the site's interlocks are for nmc; whoever answers for it says so: accept: {chemistry: {by: …, reason: …}}", why: "another chemistry"),
         Row(site: site("production", "profile: \(shipped)/pylontech-hv.yaml") + "interlocks: {chemistry: nmc}\naccept: {chemistry: {by: Jane Doe, reason: a rebuilt pack}}\n", refusal: nil, why: "somebody answers for it"),
+        Row(site: site("production", "period_ms: 1000") + "interlocks: {chemistry: nmc}\n", refusal: "the built-in battery, Pylontech low voltage: its cells are lfp", why: "the battery that needs no profile has cells too"),
         Row(site: site("production", "profile: \(shipped)/pylontech-lv.yaml, dialects: [sma, decivolt]"), refusal: nil, why: "two dialects"),
     ]
 

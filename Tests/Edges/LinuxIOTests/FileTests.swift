@@ -122,4 +122,25 @@ struct TestFolder: ~Copyable {
         thread.join()
         #expect(taken.numbers == [SIGTERM, 0])
     }
+
+    /// The kernel's own list of mounts judges.
+    @Test func `a file system in memory is known as one, wherever it is mounted`() throws {
+        let bytes = try #require(try DurableFile.read("/proc/self/mounts", limit: 1 << 20))
+        let mounts = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map {
+            $0.split(separator: " ")
+        }
+        var seen = 0
+        for mount in mounts where mount.count > 2 {
+            let (place, kind) = (String(mount[1]), mount[2])
+            // What is mounted twice at one place is named by its last line; a root in memory by another name.
+            guard mounts.count(where: { $0.count > 1 && $0[1] == mount[1] }) == 1, place != "/",
+                !place.contains("\\")
+            else { continue }
+            let isInMemory = kind == "tmpfs" || kind == "ramfs" || kind == "devtmpfs"
+            seen += isInMemory ? 1 : 0
+            #expect(DiskProbe.isInMemory(place) == isInMemory, "\(kind) at \(place)")
+        }
+        #expect(seen > 0, "/dev, /dev/shm or /run")
+        #expect(!DiskProbe.isInMemory("/nowhere"))
+    }
 }

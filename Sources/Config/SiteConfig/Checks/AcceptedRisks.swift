@@ -38,10 +38,11 @@ extension SiteKeys {
 
         private static func sentence(_ name: String, _ note: String) -> ConfigKey<String> {
             ConfigKey<String>.text(
-                name, allowed: "3 … 200 printable characters", .required, note
+                name, allowed: "3 … 200 printable characters, letters among them", .required, note
             ) { text in
                 let isPrintable = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
-                return isPrintable && (3...200).contains(text.count) ? text : nil
+                let letters = text.unicodeScalars.count { $0.properties.isAlphabetic }
+                return isPrintable && letters >= 2 && (3...200).contains(text.count) ? text : nil
             }
         }
     }

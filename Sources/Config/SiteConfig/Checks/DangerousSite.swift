@@ -51,12 +51,42 @@ struct DangerousSite {
         if unit.battery.frozenSamples == 0 {
             refuse("frozen_samples: 0 takes a battery that repeats itself for one that measures")
         }
+        let patience = unit.battery.period * (unit.battery.frozenSamples ?? 0)
+        if isReal && patience > Self.frozenLimit {
+            refuse(
+                "frozen_samples \(unit.battery.frozenSamples ?? 0) takes a battery that repeats itself for"
+                    + " \(Int(patience.seconds)) s for one that measures (at most"
+                    + " \(Int(Self.frozenLimit.seconds)) s)")
+        }
         if let contactors = unit.contactors { check(contactors, refuse) }
+        if isReal, let module = unit.ioModule { check(module, beside: unit.reversion, refuse) }
+    }
+
+    /// At full charge a battery's values may well stand still for two minutes; for five nobody measures.
+    private static let frozenLimit = Duration.seconds(300)
+    /// A resistor passes ten or twenty amperes; the figure is ours.
+    private static let prechargeCurrentLimit = Amperes(50)
+
+    private func check(_ module: IOModuleConfig, beside reversion: Duration, _ refuse: (String) -> Void) {
+        guard let watchdog = module.watchdog, watchdog > reversion * 2 + .seconds(60) else { return }
+        refuse(
+            "io_module.watchdog_ms \(Int(watchdog.milliseconds)): coils would stay for that long after the"
+                + " gateway's end (at most a minute and twice reversion_s)")
     }
 
     private func check(_ contactors: ContactorsConfig, _ refuse: (String) -> Void) {
-        if contactors.zeroCurrent > Amperes(20) {
+        if contactors.zeroCurrent > Amperes(10) {
             refuse("zero_current_a \(shown(contactors.zeroCurrent.value)): a contact would part that current")
+        }
+        if contactors.prechargeCurrentMax > Self.prechargeCurrentLimit {
+            refuse(
+                "precharge_current_max_a \(shown(contactors.prechargeCurrentMax.value)): a short circuit behind"
+                    + " the resistor would not be seen")
+        }
+        if contactors.attempts > 1 && contactors.prechargeLimit > contactors.pause * 2 {
+            refuse(
+                "precharge_limit_ms \(Int(contactors.prechargeLimit.milliseconds)) is more than twice"
+                    + " precharge_pause_ms: the resistor is hot before its next attempt")
         }
         if contactors.attempts > 1 && contactors.pause < .milliseconds(500) {
             refuse(
@@ -89,10 +119,11 @@ struct DangerousSite {
                 refuse("interlocks", "row cell_spread is off", unless: .cellSpread)
             }
         }
-        if isReal { checkStrength(shipped) }
-        let hasSmoke = site.units.contains { $0.ioModule?.inputs.contains { $0.name == .smoke } == true }
-        if hasSmoke, row(.smoke)?.trip == nil {
-            refuse("interlocks", "row smoke is off, and a unit has the input smoke wired")
+        if isReal { WeakRows(site: site) { refuse("interlocks", $0) }.check() }
+        for id in [InterlockID.smoke, .gas, .breaker, .door] where row(id)?.trip == nil {
+            guard let signal = shipped.rule(id)?.signal, site.units.contains(where: { $0.isWired(signal) })
+            else { continue }
+            refuse("interlocks", "row \(id.word) is off, and a unit has the input \(id.word) wired")
         }
         if let runaway = row(.thermalRunaway), runaway.reset != .service {
             refuse("interlocks", "row thermal_runaway: reset by \(runaway.resetWord), only service may")
@@ -104,37 +135,6 @@ struct DangerousSite {
                 "interlocks",
                 "row cell_overvoltage trips at \(shown(trip)) V, and \(site.interlocks.chemistry.rawValue) cells end"
                     + " at \(shown(law)) V", unless: .cellOvervoltage)
-        }
-    }
-
-    /// A row that is on and does next to nothing is off.
-    private func checkStrength(_ shipped: InterlockRules) {
-        func refuse(_ what: String) { self.refuse("interlocks", what) }
-        for rule in site.interlocks.rules where rule.trip != nil {
-            guard let law = shipped.rule(rule.id), law.trip != nil, latches(law), !latches(rule) else {
-                continue
-            }
-            refuse("row \(rule.name): action \(rule.action.word) latches nothing, and it is to trip")
-        }
-        for (id, most, unit) in [
-            (InterlockID.packOvervoltage, 1.1, ""), (.cellSpread, 0.5, " V"),
-        ] {
-            guard let trip = site.interlocks.rules.first(where: { $0.id == id })?.trip, trip > most else {
-                continue
-            }
-            let limits = "\(shown(trip))\(unit), beyond \(shown(most))\(unit)"
-            refuse("row \(id.word) trips at \(limits): it is as good as off")
-        }
-        // ISO 6469-1: 100 ohm for each volt of direct voltage are the least.
-        if let trip = site.interlocks.rules.first(where: { $0.id == .insulation })?.trip, trip < 100 {
-            refuse("row insulation trips at \(shown(trip)) ohm/V, below 100 ohm/V: it is as good as off")
-        }
-    }
-
-    private func latches(_ rule: InterlockRule) -> Bool {
-        switch rule.action {
-        case .stop, .hold: false
-        case .trip, .emergencyStop: true
         }
     }
 
@@ -200,7 +200,9 @@ struct DangerousSite {
         let directory = site.paths.stateDirectory
         if isReal {
             let place = Self.place(directory)
-            let temporary = ["/tmp", "/var/tmp", "/dev/shm", "/run"]
+            let temporary = [
+                "/tmp", "/var/tmp", "/run", "/var/run", "/var/lock", "/dev", "/proc", "/sys",
+            ]
             if !directory.hasPrefix("/") {
                 refuse(
                     "paths", "state_directory \(directory) is relative: latched trips would follow the caller"
@@ -239,23 +241,37 @@ struct DangerousSite {
 }
 
 extension SiteConfig {
-    /// Devices elsewhere that a simulation would drive: a file of the simulator that has met a real network.
-    /// What only reads or simulates such a file may have it; a daemon does not start with it.
-    public var foreignHosts: [String] {
+    /// Devices that a simulation would drive though nobody simulates them: machines elsewhere, serial ports
+    /// and CAN interfaces of this one. What only reads or simulates such a file may have it; a daemon does
+    /// not start with it.
+    public var realDevices: [String] {
         guard mode == .simulation else { return [] }
-        var hosts: [String] = []
+        var devices: [String] = []
         func add(_ modbus: ModbusConfig?) {
-            if case .tcp(let host, _)? = modbus?.endpoint { hosts.append(host) }
+            switch modbus?.endpoint {
+            case nil: break
+            case .tcp(let host, _): if !Self.isHere(host) { devices.append(host) }
+            case .serial(let port, _): if Self.isPort(port) { devices.append(port) }
+            }
         }
         add(gridMeter?.modbus)
         for unit in units {
             add(unit.inverter)
             add(unit.ioModule?.modbus)
             switch unit.battery.transport {
-            case .cannelloni(let host, _): hosts.append(host)
-            case .cannelloniListen, .socketCAN, .slcan: break
+            case .cannelloni(let host, _), .cannelloniListen(let host, _):
+                if !Self.isHere(host) { devices.append(host) }
+            case .socketCAN(let name): if !name.hasPrefix("vcan") { devices.append(name) }
+            case .slcan(let port): if Self.isPort(port) { devices.append(port) }
             }
         }
-        return hosts.filter { $0 != "localhost" && !$0.hasPrefix("127.") }
+        return devices
+    }
+
+    private static func isHere(_ host: String) -> Bool { host == "localhost" || host.hasPrefix("127.") }
+
+    /// Pseudo-terminals are no devices, wherever a link to them stands.
+    private static func isPort(_ path: String) -> Bool {
+        path.hasPrefix("/dev/") && !path.hasPrefix("/dev/pts/")
     }
 }

@@ -106,7 +106,8 @@ extension Signal {
 }
 
 extension InterlockID {
-    /// Every name that a row may have; a latched trip is remembered by it. What stands in no table is missing.
+    /// Every name that a row may have; a latched trip is remembered by it. What stands in no table is
+    /// missing.
     public static let ofRows: [InterlockID] = (UInt8(0)..<64).compactMap { InterlockID(rawValue: $0) }
         .filter { $0 != .latchRecord && $0 != .siteStop && $0 != .internalFault }
 

@@ -59,10 +59,10 @@ public struct CheckedSite: Sendable {
         if let refusal = config.busLoads.lazy.compactMap(\.refusal).first {
             throw Daemon.StartFailure(description: "\(path): \(refusal)", isConfiguration: true)
         }
-        if let host = config.foreignHosts.first {
+        if let device = config.realDevices.first {
             throw Daemon.StartFailure(
                 description:
-                    "\(path): \(host) is not this machine, and mode simulation drives no real device",
+                    "\(path): \(device) is not simulated on this machine, and mode simulation drives no real device",
                 isConfiguration: true)
         }
         self.files = files

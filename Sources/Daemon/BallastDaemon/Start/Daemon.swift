@@ -69,7 +69,7 @@ public enum Daemon {
         // A log that stands still keeps no process from ending.
         defer { journal.flush(within: .seconds(2)) }
         let directory = config.paths.stateDirectory
-        let lock = try prepare(directory)
+        let lock = try prepare(directory, mode: config.mode)
         guard ClockWatch.advances() else {
             throw StartFailure(description: "the monotonic clock does not advance: nothing would ever expire")
         }
@@ -122,9 +122,16 @@ public enum Daemon {
     }
 
     /// Makes the state folder and keeps a second daemon away from it.
-    private static func prepare(_ directory: String) throws(StartFailure) -> ProcessLockBox {
+    private static func prepare(
+        _ directory: String, mode: SiteConfig.Mode
+    ) throws(StartFailure) -> ProcessLockBox {
         do {
             try DurableFile.createDirectories(directory)
+            if mode == .production, DiskProbe.isInMemory(directory) {
+                throw StartFailure(
+                    description: "state directory \(directory) is in memory: latched trips would be lost",
+                    isConfiguration: true)
+            }
             guard let lock = try ProcessLock.take(directory + "/lock") else {
                 throw StartFailure(description: "another ballastd runs with \(directory)")
             }

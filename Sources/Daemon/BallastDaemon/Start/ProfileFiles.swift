@@ -16,6 +16,10 @@ enum ProfileFiles {
         var profiles: [BatteryProfile?] = []
         for unit in site.units {
             guard let choice = unit.battery.profile else {
+                try checkChemistry(.lfp, site) { why in
+                    refusal(
+                        "bess_units: unit \(unit.id): the built-in battery, Pylontech low voltage: \(why)")
+                }
                 profiles.append(nil)
                 continue
             }
@@ -49,14 +53,29 @@ enum ProfileFiles {
         }
     }
 
+    private static func refusal(_ text: String) -> Daemon.StartFailure {
+        Daemon.StartFailure(description: text, isConfiguration: true)
+    }
+
+    /// Whether the site's interlocks are for the battery's cells.
+    private static func checkChemistry(
+        _ own: Chemistry?, _ site: SiteConfig, _ refuse: (String) -> Daemon.StartFailure
+    ) throws(Daemon.StartFailure) {
+        let chemistry = site.interlocks.chemistry
+        guard let own, own != chemistry, !site.accepted.contains(where: { $0.risk == .chemistry }) else {
+            return
+        }
+        throw refuse(
+            "its cells are \(own.rawValue), and the site's interlocks are for \(chemistry.rawValue); whoever"
+                + " answers for it says so: accept: {chemistry: {by: …, reason: …}}")
+    }
+
     /// What production cannot run on, and what only the profile knows of the site's own words.
     private static func check(
         _ profile: BatteryProfile, _ choice: BatteryProfileConfig, _ unit: UnitConfig, _ site: SiteConfig
     ) throws(Daemon.StartFailure) {
         func refuse(_ why: String) -> Daemon.StartFailure {
-            Daemon.StartFailure(
-                description: "bess_units: unit \(unit.id), profile \(choice.file): \(why)",
-                isConfiguration: true)
+            refusal("bess_units: unit \(unit.id), profile \(choice.file): \(why)")
         }
         if unit.battery.period < profile.period {
             throw refuse(
@@ -66,14 +85,7 @@ enum ProfileFiles {
         if choice.acceptsWithoutAlarm && profile.hasAlarms {
             throw refuse("accept_without: [bms_alarm] stands only where the battery never sends alarms")
         }
-        let chemistry = site.interlocks.chemistry
-        if let own = profile.chemistry, own != chemistry,
-            !site.accepted.contains(where: { $0.risk == .chemistry })
-        {
-            throw refuse(
-                "its cells are \(own.rawValue), and the site's interlocks are for \(chemistry.rawValue); whoever"
-                    + " answers for it says so: accept: {chemistry: {by: …, reason: …}}")
-        }
+        try checkChemistry(profile.chemistry, site, refuse)
         guard site.mode == .production else { return }
         // The time to zero power is reckoned with it for every reading.
         if unit.battery.period < profile.slowestPeriod {

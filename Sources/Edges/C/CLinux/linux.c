@@ -9,6 +9,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/prctl.h>
@@ -104,4 +105,9 @@ int ballast_wait_readable(int fd, int64_t nanoseconds) {
     struct pollfd entry = {fd, POLLIN, 0};
     struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     return ppoll(&entry, 1, &time, NULL);
+}
+
+int64_t ballast_file_system(const char *path) {
+    struct statfs kind;
+    return statfs(path, &kind) == 0 ? (int64_t)(uint32_t)kind.f_type : -1;
 }

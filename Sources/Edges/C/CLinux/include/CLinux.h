@@ -27,3 +27,5 @@ int ballast_spawn_change_directory(void *actions, const char *path);
 int ballast_eventfd(void);
 /* ppoll: Glibc's poll() counts in milliseconds. */
 int ballast_wait_readable(int fd, int64_t nanoseconds);
+/* The kind of file system under `path` (statfs, which the Glibc module leaves out); -1 = nobody can tell. */
+int64_t ballast_file_system(const char *path);
