@@ -24,7 +24,7 @@ let storeys: [String: [String]] = [
     ],
     "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML"],
     "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness", "Incident"],
-    "Network": ["BallastLink", "RemoteLeases", "SiteRecords"],
+    "Network": ["BallastLink", "IEC104", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
         "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
     ],
@@ -129,6 +129,7 @@ let package = Package(
         pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig", "ConfigText"]),
 
         pure("RemoteLeases", ["Quantities"]),
+        pure("IEC104", ["Quantities", "ConfigText"]),
 
         // above the site: whole amounts and exact money; pure as well
         pure("ExactAmounts"),
@@ -309,6 +310,7 @@ let package = Package(
                 "ModbusCommissioning", "SiteConfig", "YAMLText",
             ]),
         tests("PhasorBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "PhasorBus"]),
+        tests("IEC104Tests", ["Quantities", "ConfigText", "YAMLText", "IEC104"], exclude: ["golden.tsv"]),
         tests("RemoteLeasesTests", ["Quantities", "RemoteLeases", "Signatures"]),
         tests("RecorderTests", ["LinuxIO", "Recorder"]),
         tests(
@@ -380,6 +382,11 @@ if isFuzzing {
         .executableTarget(
             name: "ModbusFuzz", dependencies: ["ModbusFuzzMain", "Quantities", "Plant", "DeviceCodecs"],
             path: "Tests/Fuzz/ModbusFuzz", swiftSettings: strict + guided,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
+        .target(name: "TelecontrolFuzzMain", path: "Tests/Fuzz/TelecontrolFuzzMain"),
+        .executableTarget(
+            name: "TelecontrolFuzz", dependencies: ["TelecontrolFuzzMain", "Quantities", "IEC104"],
+            path: "Tests/Fuzz/TelecontrolFuzz", swiftSettings: strict + guided,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
         .target(name: "BatteryFuzzMain", path: "Tests/Fuzz/BatteryFuzzMain"),
         .executableTarget(

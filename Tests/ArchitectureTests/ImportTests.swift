@@ -24,6 +24,7 @@ import Testing
         "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "ConfigText", "SiteConfig"],
         "DeviceDrivers":     ["Quantities", "Plant", "DeviceCodecs", "ConfigText", "SiteConfig"],
         "RemoteLeases":      ["Quantities"],
+        "IEC104":            ["Quantities", "ConfigText"],
         "ExactAmounts":      [],
         "Metering":          ["ExactAmounts"],
         "Ledger":            ["ExactAmounts"],
