@@ -61,7 +61,7 @@ import Testing
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOSSL", "Crypto", "Dispatch"],
         "BallastAggregator": ["JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
-                              "Crypto", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes",
+                              "Crypto", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTPTypes", "NIOSSL", "SwiftASN1", "X509",
                               "ServiceLifecycle", "UnixSignals"],
         "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],

@@ -6,6 +6,8 @@ import Hummingbird
 struct Front: HTTPResponder {
     let routes: [Route]
     let gate: TokenGate
+    /// `nil` = sites come with their token alone.
+    let certificates: SiteCertificates?
     let bodies: BodiesInFlight
     let pace: RequestPace
     let brake = GuessBrake()
@@ -46,7 +48,7 @@ struct Front: HTTPResponder {
         if parts.isEmpty, request.method == .get {
             return Answers.page(StatusPage.html)
         }
-        let caller = try identify(request, context, &seen)
+        var caller = try identify(request, context, &seen)
         seen.path = LogText.plain(String(request.uri.path.prefix(120)))
         let (found, site) = try find(parts, request.method)
         route = found
@@ -56,6 +58,9 @@ struct Front: HTTPResponder {
         }
         guard pace.allows(caller.name, at: .now) else {
             throw Refusal(.tooManyRequests, "\(caller.name) asks too often", retryAfter: 1)
+        }
+        if found.role == .report, let certificates {
+            caller = try await certificates.narrow(caller, on: context.channel, from: context.address)
         }
         if found.isOfSite { try gate.checkMay(found.role, site, caller) }
         var call = Call(

@@ -99,6 +99,15 @@ public enum Upkeep {
             config.signing.map { "signs leases with \($0.keyFile) as \($0.keyID)" } ?? "signs no leases",
         ]
         let now = WallClock.nowMilliseconds()
+        if let files = config.tls {
+            // What cannot be used would stop the start.
+            let tls = try ListenerTLS(files)
+            let sites = files.clientCA == nil ? "sites need none" : "sites need one of their own"
+            lines.append("certificate good until \(WallClock.text(milliseconds: tls.end)); \(sites)")
+            if let words = CertificateWords.ending(tls.end, now: now) {
+                lines.append("remark: the certificate \(words)")
+            }
+        }
         for person in config.principals {
             let roles = person.roles.map(\.rawValue).sorted().joined(separator: ", ")
             let isOver = person.expires.map { $0 <= now } ?? false
@@ -123,7 +132,9 @@ public enum Upkeep {
         if config.signing != nil, !config.principals.contains(where: { $0.roles.contains(.dispatch) }) {
             remarks.append("signing has no effect: no principal may dispatch")
         }
-        if config.host != "127.0.0.1" && config.host != "localhost" && config.host != "::1" {
+        if config.tls == nil && config.host != "127.0.0.1" && config.host != "localhost"
+            && config.host != "::1"
+        {
             remarks.append(
                 "no TLS of its own: tokens travel in the clear unless something in front of it has TLS")
         }

@@ -22,7 +22,7 @@ struct AggregatorClient {
     /// For the whole answer: one that drips ends here.
     private static let patience = Duration.seconds(45)
 
-    let client: HTTPClient
+    let connection: EdgeConnection
     let url: String
 
     static func configuration() -> HTTPClient.Configuration {
@@ -39,10 +39,10 @@ struct AggregatorClient {
         request.headers.add(name: "Authorization", value: "Bearer \(token)")
         request.headers.add(name: "Content-Type", value: "application/json")
         request.body = .bytes(ByteBuffer(bytes: body))
-        let (client, question) = (client, request)
+        let (connection, question) = (connection, request)
         let answer = await Deadline.run(Self.patience) { () -> ReportAnswer? in
             do {
-                let response = try await client.execute(question, timeout: .seconds(30))
+                let response = try await connection.execute(question)
                 let bytes = try await response.body.collect(upTo: Self.answerLimit)
                 return Self.interpret(
                     status: UInt(response.status.code), Array(bytes.readableBytesView),

@@ -18,7 +18,7 @@ struct EdgeCall {
     var type = "application/json"
 
     /// - Returns: `nil` where there was none in time.
-    func answer(_ client: HTTPClient, within time: Duration) async -> Answer? {
+    func answer(_ connection: EdgeConnection, within time: Duration) async -> Answer? {
         await Deadline.run(time) { [self] in
             var request = HTTPClientRequest(url: url)
             request.headers.add(name: "Authorization", value: "Bearer \(token)")
@@ -28,7 +28,7 @@ struct EdgeCall {
                 request.body = .bytes(ByteBuffer(bytes: body))
             }
             do {
-                let response = try await client.execute(request, timeout: .seconds(30))
+                let response = try await connection.execute(request)
                 let bytes = Array((try await response.body.collect(upTo: Self.answerLimit)).readableBytesView)
                 return Answer(status: UInt(response.status.code), body: bytes)
             } catch { return nil }

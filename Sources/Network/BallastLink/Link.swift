@@ -12,9 +12,15 @@ public enum Link {
     /// Delivers until SIGTERM or SIGINT; throws where it cannot start.
     public static func run(configPath: String) async throws {
         let config = try load(configPath)
+        let certificates: LinkCertificates?
+        do { certificates = try config.tls.map { try LinkCertificates($0, log: { log($0) }) } } catch {
+            log("not started: ca_file, certificate or key cannot be used: \(error)")
+            throw UnusableConfiguration()
+        }
         let client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: AggregatorClient.configuration())
-        let aggregator = AggregatorClient(client: client, url: config.url)
+        let connection = EdgeConnection(client: client, certificates: certificates)
+        let aggregator = AggregatorClient(connection: connection, url: config.url)
         // Before anything else, so that no signal finds the program without an answer.
         let (told, tell) = AsyncStream<Void>.makeStream()
         let signals = [SIGTERM, SIGINT].map { number in
@@ -27,8 +33,8 @@ public enum Link {
         let work = Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await deliver(config, to: aggregator) }
-                group.addTask { await fetchCommands(config, client) }
-                group.addTask { await bringCaptures(config, client) }
+                group.addTask { await fetchCommands(config, connection) }
+                group.addTask { await bringCaptures(config, connection) }
             }
         }
         let ending = Task {
@@ -63,9 +69,10 @@ public enum Link {
         }
     }
 
-    private static func fetchCommands(_ config: LinkConfig, _ client: HTTPClient) async {
+    private static func fetchCommands(_ config: LinkConfig, _ connection: EdgeConnection) async {
         guard let socket = config.controlSocket else { return }
-        var courier = CommandCourier(client: client, config: config, socket: socket, log: { log($0) })
+        var courier = CommandCourier(
+            connection: connection, config: config, socket: socket, log: { log($0) })
         while !Task.isCancelled {
             let pause = await courier.step()
             // Ends early only where the task is cancelled, which the loop looks at.
@@ -73,9 +80,10 @@ public enum Link {
         }
     }
 
-    private static func bringCaptures(_ config: LinkConfig, _ client: HTTPClient) async {
+    private static func bringCaptures(_ config: LinkConfig, _ connection: EdgeConnection) async {
         guard let directory = config.captures else { return }
-        var courier = CaptureCourier(client: client, config: config, directory: directory, log: { log($0) })
+        var courier = CaptureCourier(
+            connection: connection, config: config, directory: directory, log: { log($0) })
         while !Task.isCancelled {
             let pause = await courier.step()
             // Ends early only where the task is cancelled, which the loop looks at.

@@ -1,12 +1,19 @@
 import ConfigText
 import Glibc
+import LinuxIO
 import YAMLText
 
 extension Link {
     /// What a file says, in words, and what is worth a second look; throws what is wrong with it.
     public static func check(configPath path: String) throws -> [String] {
         let config = try LinkConfig(try YAMLText.load(path: path), file: path)
+        // What cannot be used would stop the start.
+        let certificates = try config.tls.map { try LinkCertificates($0, log: { _ in }) }
+        let own = certificates?.end.map {
+            "comes with a certificate, good until \(WallClock.text(milliseconds: $0))"
+        }
         return [
+            own ?? "comes without a certificate",
             "site \(config.site): the spool \(config.spool) goes to \(config.url)",
             "at most \(config.batchRecords) records or \(config.batchBytes) bytes in a report",
             config.controlSocket.map { "leases are brought to \($0)" } ?? "no leases are fetched",

@@ -16,12 +16,23 @@ public struct LinkConfig: Sendable, Equatable {
         }
     }
 
+    /// Whom to believe, and with what to come.
+    public struct TLS: Sendable, Equatable {
+        /// PEM; `nil` = the authorities that the system trusts.
+        public var authority: String?
+        /// PEM: the site's own certificate and its key; both or none.
+        public var certificate: String?
+        public var key: String?
+    }
+
     /// The directory that `ballastd` writes the spool to.
     public var spool: String
     public var site: String
     /// Without the path of the endpoint: `https://aggregator.example`.
     public var url: String
     public var token: Token
+    /// `nil` = neither an authority nor a certificate of one's own.
+    public var tls: TLS?
     public var batchRecords: Int
     public var batchBytes: Int
     /// Where leases from the aggregator are brought to; `nil` = none are fetched.
@@ -34,25 +45,28 @@ public struct LinkConfig: Sendable, Equatable {
             let spool = reader.value(LinkKeys.spool)
             let site = reader.value(LinkKeys.site)
             let aggregator = reader.section("aggregator") { section in
-                (url: Self.url(section), token: Self.token(section))
+                let url = Self.url(section)
+                return (url: url, token: Self.token(section), tls: Self.tls(section, url: url))
             }
             let records = reader.value(LinkKeys.batchRecords)
             let bytes = reader.value(LinkKeys.batchBytes)
             let socket = reader.value(LinkKeys.controlSocket)
             let captures = reader.value(LinkKeys.captures)
-            guard let spool, let site, let url = aggregator?.url, let token = aggregator?.token, let records,
+            guard let spool, let site, let url = aggregator?.url, let token = aggregator?.token,
+                let tls = aggregator?.tls, let records,
                 let bytes, let socket, let captures
             else { return nil }
             return LinkConfig(
-                spool: spool, site: site, url: url, token: token, batchRecords: records, batchBytes: bytes,
-                controlSocket: socket, captures: captures)
+                spool: spool, site: site, url: url, token: token, tls: tls == TLS() ? nil : tls,
+                batchRecords: records, batchBytes: bytes, controlSocket: socket, captures: captures)
         }
     }
 
     private init(
-        spool: String, site: String, url: String, token: Token, batchRecords: Int, batchBytes: Int,
-        controlSocket: String?, captures: String?
+        spool: String, site: String, url: String, token: Token, tls: TLS?, batchRecords: Int,
+        batchBytes: Int, controlSocket: String?, captures: String?
     ) {
+        self.tls = tls
         self.captures = captures
         self.controlSocket = controlSocket
         self.spool = spool
@@ -78,6 +92,19 @@ public struct LinkConfig: Sendable, Equatable {
                 "url", "http:// carries the token in clear text: use https://, or say allow_plain_http: true")
         }
         return url
+    }
+
+    private static func tls(_ section: ConfigReader, url: String?) -> TLS? {
+        guard let authority = section.value(LinkKeys.authority),
+            let certificate = section.value(LinkKeys.certificate), let key = section.value(LinkKeys.key)
+        else { return nil }
+        if (certificate == nil) != (key == nil) {
+            section.refuse("certificate", "certificate and key are given together")
+        }
+        if url?.hasPrefix("http://") ?? false, authority ?? certificate ?? key != nil {
+            section.refuse("url", "ca_file, certificate and key have no effect over http://")
+        }
+        return TLS(authority: authority, certificate: certificate, key: key)
     }
 
     private static func token(_ section: ConfigReader) -> Token? {
@@ -110,6 +137,17 @@ enum LinkKeys {
     static let tokenFile = ConfigKey<String?>.text(
         "token_file", allowed: "a path", .fixed(nil), "a file that holds nothing but the bearer token"
     ) { text in .some(text) }
+    static let authority = path(
+        "ca_file",
+        "PEM: the authority of the aggregator's certificate; without it those that the system trusts")
+    static let certificate = path(
+        "certificate", "PEM: the site's certificate; looked at anew when it changes")
+    static let key = path("key", "PEM: the certificate's key")
+
+    private static func path(_ name: String, _ note: String) -> ConfigKey<String?> {
+        .text(name, allowed: "a path", .fixed(nil), shown: "none", note) { .some($0) }
+    }
+
     static let plainText = ConfigKey<Bool>.flag(
         "allow_plain_http", .fixed("false"), "http:// to another machine: whoever listens has the token")
     static let controlSocket = ConfigKey<String?>.text(
