@@ -20,9 +20,9 @@ let storeys: [String: [String]] = [
     "Edges": [
         "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "ControlSocket", "SafeOutput",
         "Signatures",
-        "ModbusCommissioning",
+        "ModbusCommissioning", "Deflate",
     ],
-    "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML"],
+    "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML", "CZlib"],
     "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness", "Incident"],
     "Network": ["BallastLink", "IEC104", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
@@ -148,6 +148,7 @@ let package = Package(
         door("CSodium", "libsodium", "libsodium-dev"),
         door("CSystemd", "libsystemd", "libsystemd-dev"),
         door("CYAML", "yaml-0.1", "libyaml-dev"),
+        door("CZlib", "zlib", "zlib1g-dev"),
 
         // edges: one concern each, thin, no decisions, no logging
         edge("SiteFile", ["ConfigText", "SiteConfig", "YAMLText"]),
@@ -160,6 +161,7 @@ let package = Package(
         edge("PhasorBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux"]),
         edge("Recorder", ["LinuxIO"]),
         edge("Signatures", ["CSodium"]),
+        edge("Deflate", ["CZlib"]),
         edge("SafeOutput", ["Quantities", "LinuxIO", "ModbusBus"]),
         edge("ControlSocket", ["Quantities", "LinuxIO"]),
         edge("SiteEvents", ["LinuxIO"]),
@@ -180,16 +182,18 @@ let package = Package(
         edge(
             "BallastLink",
             [
-                "JSONText", "Recorder", "ConfigText", "ControlSocket", "LinuxIO", "YAMLText",
+                "JSONText", "Recorder", "ConfigText", "ControlSocket", "Deflate", "LinuxIO", "YAMLText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         edge(
             "BallastAggregator",
             [
-                "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "Incident", "LinuxIO", "RemoteLeases",
+                "Deflate", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "Incident", "LinuxIO", "RemoteLeases",
                 "Signatures", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -322,6 +326,7 @@ let package = Package(
         tests("IEC104Tests", ["Quantities", "ConfigText", "YAMLText", "IEC104"], exclude: ["golden.tsv"]),
         tests("RemoteLeasesTests", ["Quantities", "RemoteLeases", "Signatures"]),
         tests("RecorderTests", ["LinuxIO", "Recorder"]),
+        tests("DeflateTests", ["Deflate"]),
         tests(
             "BallastSimulatorTests",
             [
@@ -350,7 +355,7 @@ let package = Package(
         tests(
             "BallastAggregatorTests",
             [
-                "JSONText", "ConfigText", "YAMLText", "BallastAggregator", "CycleRecord", "Incident",
+                "Deflate", "JSONText", "ConfigText", "YAMLText", "BallastAggregator", "CycleRecord", "Incident",
                 "LinuxIO",
                 "ProgramSupport", "ballast-aggregator",
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -48,6 +48,7 @@ import Testing
         "PhasorBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux"],
         "Recorder":      ["LinuxIO"],
         "Signatures":    ["CSodium"],
+        "Deflate":       ["CZlib"],
         "SafeOutput":    ["Quantities", "LinuxIO", "ModbusBus"],
         "ControlSocket": ["Quantities", "LinuxIO", "FoundationEssentials"],
         "SiteEvents":    ["LinuxIO"],
@@ -59,8 +60,8 @@ import Testing
                           "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "RemoteLeases", "Signatures", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
                           "ControlSocket", "SiteEvents", "SiteRecords"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
-                          "NIOSSL", "Crypto", "Dispatch"],
-        "BallastAggregator": ["JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
+                          "NIOHTTP1", "NIOPosix", "NIOSSL", "Crypto", "Deflate", "Dispatch"],
+        "BallastAggregator": ["Deflate", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTPTypes", "NIOSSL", "SwiftASN1", "X509",
                               "ServiceLifecycle", "UnixSignals"],
         "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],
@@ -87,7 +88,7 @@ import Testing
     ]
 
     /// C at the door: headers and one-line wrappers, no Swift.
-    static let doors: Set<String> = ["CLinux", "CModbus", "CSocketCAN", "CSodium", "CSystemd", "CYAML"]
+    static let doors: Set<String> = ["CLinux", "CModbus", "CSocketCAN", "CSodium", "CSystemd", "CYAML", "CZlib"]
 
     static func allowed(_ target: String) -> Set<String>? {
         if let modules = pure[target] { return modules }

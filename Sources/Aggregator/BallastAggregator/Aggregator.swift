@@ -52,8 +52,9 @@ public enum Aggregator {
         _ logger: Logger
     ) -> [any Service] {
         let (gate, figures) = (TokenGate(config), Figures())
-        let routes = AggregatorRoutes(gate: gate, store: store, desk: desk, figures: figures, log: log)
         let audit = AuditLog(log: log) { try await store.write($0) }
+        let routes = AggregatorRoutes(
+            gate: gate, store: store, desk: desk, figures: figures, audit: audit, log: log)
         let certificates =
             config.tls?.clientCA == nil
             ? nil : tls.map { SiteCertificates($0, audit: audit, log: log) }
@@ -69,7 +70,7 @@ public enum Aggregator {
         if let port = config.localPort {
             let view = LocalView(
                 store: store, figures: figures, bodies: front.bodies, listeners: routes.listeners,
-                tls: tls, certificates: certificates)
+                signs: routes.signs, tls: tls, certificates: certificates)
             services.append(
                 application(view, "127.0.0.1", port, AggregatorConfig.Limits(), nil, logger) {
                     log("figures on 127.0.0.1:\($0)")

@@ -67,10 +67,10 @@ struct Front: HTTPResponder {
             caller: caller, site: site, query: try Query(request, of: found), body: [],
             lastEvent: Self.lastEventName.flatMap { request.headers[$0] })
         guard found.bodyLimit > 0 else { return try await found.answer(call) }
-        try checkType(request, found.bodyType)
+        let isPacked = try checkType(request, found.bodyType)
         let length = request.headers[.contentLength].flatMap { Int($0) }
         return try await bodies.with(
-            request.body, declared: length, limit: found.bodyLimit, for: caller.name
+            request.body, declared: length, isPacked: isPacked, limit: found.bodyLimit, for: caller.name
         ) { bytes in
             figures.add(.bytesReceived, bytes.count)
             call.body = bytes
@@ -123,17 +123,22 @@ struct Front: HTTPResponder {
         throw refusal
     }
 
-    private func checkType(_ request: Request, _ wanted: String) throws(Refusal) {
-        if let coding = request.headers[.contentEncoding], coding.lowercased() != "identity" {
+    /// - Returns: whether the body is packed.
+    private func checkType(_ request: Request, _ wanted: String) throws(Refusal) -> Bool {
+        let coding = request.headers[.contentEncoding]?.lowercased() ?? "identity"
+        guard ["identity", "deflate"].contains(coding) else {
             throw Refusal(
-                .unsupportedMediaType, "the body must not be packed: it is \(LogText.plain(coding))")
+                .unsupportedMediaType,
+                "the body may be packed as deflate alone, not as \(LogText.plain(coding))")
         }
+        let isPacked = coding == "deflate"
         // Who names no type is taken at the word of the path.
-        guard let type = request.headers[.contentType] else { return }
+        guard let type = request.headers[.contentType] else { return isPacked }
         let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         guard essence == wanted else {
             throw Refusal(.unsupportedMediaType, "the body must be \(wanted)")
         }
+        return isPacked
     }
 
     private func note(_ entry: AuditLog.Entry, _ route: Route?) {

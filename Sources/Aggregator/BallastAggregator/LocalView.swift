@@ -7,6 +7,7 @@ struct LocalView: HTTPResponder {
     let figures: Figures
     let bodies: BodiesInFlight
     let listeners: Listeners
+    let signs: SiteSigns
     let tls: ListenerTLS?
     let certificates: SiteCertificates?
 
@@ -47,6 +48,10 @@ struct LocalView: HTTPResponder {
                     Double(bodies.bytes)
                 ),
                 ("ballast_aggregator_history_entries", "Entries of the history's chain.", Double(history)),
+                (
+                    "ballast_aggregator_silent_controllers",
+                    "Sites whose link says that their controller writes nothing.", Double(signs.silentCount)
+                ),
                 ("ballast_aggregator_listeners", "Listeners to events.", Double(listeners.count)),
                 (
                     "ballast_aggregator_commits_total",

@@ -48,6 +48,7 @@ struct CaptureCourier {
     /// - Returns: how long to wait before the next time.
     mutating func step() async -> Duration {
         guard parcel != nil || nextName() != nil else { return Self.idlePause }
+        if connection.traffic.isSpent() { return Self.idlePause }
         guard let token = config.token.text else { return backoff.next(using: &generator) }
         if !hasAsked, let pause = await learn(token) { return pause }
         if parcel == nil, let name = nextName() { parcel = open(name) }

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Glibc
 import LinuxIO
+import NIOCore
 import NIOSSL
 import Synchronization
 
@@ -9,11 +10,37 @@ struct EdgeConnection: Sendable {
     let client: HTTPClient
     /// `nil` = what the system trusts, and no certificate of our own.
     let certificates: LinkCertificates?
+    let traffic: Traffic
 
-    func execute(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
-        var request = request
+    /// One question and its whole answer.
+    ///
+    /// - Parameters:
+    ///   - body: `nil` = it only asks.
+    ///   - limit: the most that is read of the answer, in bytes.
+    func ask(
+        _ url: String, token: String, _ body: [UInt8]?, type: String = "application/json",
+        coding: String? = nil, answerLimit limit: Int
+    ) async throws -> EdgeCall.Answer {
+        var request = HTTPClientRequest(url: url)
+        request.headers.add(name: "Authorization", value: "Bearer \(token)")
+        if let body {
+            request.method = .POST
+            request.headers.add(name: "Content-Type", value: type)
+            if let coding { request.headers.add(name: "Content-Encoding", value: coding) }
+            request.body = .bytes(ByteBuffer(bytes: body))
+        }
         request.tlsConfiguration = certificates?.current()
-        return try await client.execute(request, timeout: .seconds(30))
+        traffic.sent(body?.count ?? 0)
+        do {
+            let response = try await client.execute(request, timeout: .seconds(30))
+            let bytes = Array((try await response.body.collect(upTo: limit)).readableBytesView)
+            let status = UInt(response.status.code)
+            traffic.received(bytes.count, isSuccess: (200..<300).contains(status))
+            return EdgeCall.Answer(status: status, body: bytes)
+        } catch {
+            traffic.received(0, isSuccess: false)
+            throw error
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 import AsyncHTTPClient
 import Dispatch
-import Glibc
 import ConfigText
+import Glibc
+import NIOCore
 import YAMLText
 
 /// The whole program: configuration, spool, HTTP client, until a signal ends it.
@@ -19,7 +20,11 @@ public enum Link {
         }
         let client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: AggregatorClient.configuration())
-        let connection = EdgeConnection(client: client, certificates: certificates)
+        let figures = LinkFigures()
+        let traffic = Traffic(
+            most: config.dailyBudget, path: config.spool + "/sent-today", figures: figures)
+        let connection = EdgeConnection(client: client, certificates: certificates, traffic: traffic)
+        let metrics = try await serveMetrics(config, figures, certificates)
         let aggregator = AggregatorClient(connection: connection, url: config.url)
         // Before anything else, so that no signal finds the program without an answer.
         let (told, tell) = AsyncStream<Void>.makeStream()
@@ -33,6 +38,7 @@ public enum Link {
         let work = Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await deliver(config, to: aggregator) }
+                group.addTask { await keep(traffic) }
                 group.addTask { await fetchCommands(config, connection) }
                 group.addTask { await bringCaptures(config, connection) }
             }
@@ -44,6 +50,9 @@ public enum Link {
         await work.value
         ending.cancel()
         for source in signals { source.cancel() }
+        traffic.save()
+        // What is being answered there ends with the program.
+        try? await metrics?.close()
         try await client.shutdown()
         log("ended")
     }
@@ -58,7 +67,8 @@ public enum Link {
     }
 
     private static func deliver(_ config: LinkConfig, to aggregator: AggregatorClient) async {
-        var session = LinkSession(config: config, log: log) { body, epoch, token in
+        var session = LinkSession(config: config, traffic: aggregator.connection.traffic, log: log) {
+            body, epoch, token in
             await aggregator.post(body, epoch: epoch, token: token)
         }
         while !Task.isCancelled {
@@ -66,6 +76,31 @@ public enum Link {
             if Task.isCancelled || pause == .zero { continue }
             // Ends early only where the task is cancelled, which the loop looks at.
             try? await Task.sleep(for: pause)
+        }
+    }
+
+    /// What has left today, on the disk each minute.
+    private static func keep(_ traffic: Traffic) async {
+        while !Task.isCancelled {
+            // Ends early only where the task is cancelled, which the loop looks at.
+            try? await Task.sleep(for: .seconds(60))
+            traffic.save()
+        }
+    }
+
+    private static func serveMetrics(
+        _ config: LinkConfig, _ figures: LinkFigures, _ certificates: LinkCertificates?
+    ) async throws -> (any Channel)? {
+        guard let port = config.metricsPort else { return nil }
+        do {
+            let channel = try await LinkMetrics.serve(port: port) {
+                figures.text(certificateEnd: certificates?.end)
+            }
+            log("figures on 127.0.0.1:\(channel.localAddress?.port ?? port)")
+            return channel
+        } catch {
+            log("not started: no figures on 127.0.0.1:\(port): \(error)")
+            throw UnusableConfiguration()
         }
     }
 

@@ -17,6 +17,8 @@ extension Link {
             "site \(config.site): the spool \(config.spool) goes to \(config.url)",
             "at most \(config.batchRecords) records or \(config.batchBytes) bytes in a report",
             config.controlSocket.map { "leases are brought to \($0)" } ?? "no leases are fetched",
+            config.dailyBudget.map { "at most \($0 / 1_000_000) MB leave in a day" } ?? "no daily budget",
+            config.metricsPort.map { "/metrics on 127.0.0.1:\($0)" } ?? "no /metrics",
         ] + remarks(config).map { "remark: " + $0 }
     }
 

@@ -39,6 +39,10 @@ public struct LinkConfig: Sendable, Equatable {
     public var controlSocket: String?
     /// The directory of the controller's captures; `nil` = none are delivered.
     public var captures: String?
+    /// Bytes that may leave in a day, UTC; `nil` = as many as there are.
+    public var dailyBudget: Int?
+    /// Where `/metrics` is, on 127.0.0.1; `nil` = nowhere; 0 = any free port.
+    public var metricsPort: Int?
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
@@ -52,20 +56,23 @@ public struct LinkConfig: Sendable, Equatable {
             let bytes = reader.value(LinkKeys.batchBytes)
             let socket = reader.value(LinkKeys.controlSocket)
             let captures = reader.value(LinkKeys.captures)
+            let (budget, port) = (reader.value(LinkKeys.dailyBudget), reader.value(LinkKeys.metricsPort))
             guard let spool, let site, let url = aggregator?.url, let token = aggregator?.token,
                 let tls = aggregator?.tls, let records,
-                let bytes, let socket, let captures
+                let bytes, let socket, let captures, let budget, let port
             else { return nil }
             return LinkConfig(
                 spool: spool, site: site, url: url, token: token, tls: tls == TLS() ? nil : tls,
-                batchRecords: records, batchBytes: bytes, controlSocket: socket, captures: captures)
+                batchRecords: records, batchBytes: bytes, controlSocket: socket, captures: captures,
+                dailyBudget: budget, metricsPort: port)
         }
     }
 
     private init(
         spool: String, site: String, url: String, token: Token, tls: TLS?, batchRecords: Int,
-        batchBytes: Int, controlSocket: String?, captures: String?
+        batchBytes: Int, controlSocket: String?, captures: String?, dailyBudget: Int?, metricsPort: Int?
     ) {
+        (self.dailyBudget, self.metricsPort) = (dailyBudget, metricsPort)
         self.tls = tls
         self.captures = captures
         self.controlSocket = controlSocket
@@ -164,4 +171,23 @@ enum LinkKeys {
     static let batchBytes = ConfigKey<Int>.whole(
         "batch_max_kb", 1...4_096, "kB", .fixed(512), "most payload in one report"
     ) { $0 * 1_000 }
+    static let dailyBudget = whole(
+        "daily_budget_mb", 1...100_000, "MB",
+        "that may leave in a day (UTC); beyond it records wait, and the newest state leaves each quarter of an hour"
+    ) { $0 * 1_000_000 }
+    static let metricsPort = whole(
+        "metrics_port", 0...65_535, "", "/metrics (Prometheus) on 127.0.0.1; 0 takes any free one"
+    ) { $0 }
+
+    private static func whole(
+        _ name: String, _ range: ClosedRange<Int>, _ unit: String, _ note: String,
+        convert: @escaping @Sendable (Int) -> Int
+    ) -> ConfigKey<Int?> {
+        .text(
+            name, allowed: "\(range.lowerBound) … \(range.upperBound) \(unit)", .fixed(nil), shown: "none",
+            note
+        ) { text in
+            Int(text).flatMap { range.contains($0) ? .some(.some(convert($0))) : nil }
+        }
+    }
 }
