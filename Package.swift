@@ -20,11 +20,11 @@ let storeys: [String: [String]] = [
     "Edges": [
         "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "ControlSocket", "SafeOutput",
         "Signatures",
-        "ModbusCommissioning",
+        "ModbusCommissioning", "Deflate",
     ],
-    "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML"],
-    "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness", "Incident"],
-    "Network": ["BallastLink", "RemoteLeases", "SiteRecords"],
+    "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML", "CZlib"],
+    "Daemon": ["BallastDaemon", "SiteEvents", "SiteAudit", "FrequencyRecord", "GatewayFitness", "Incident"],
+    "Network": ["BallastLink", "IEC104", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
         "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
     ],
@@ -99,6 +99,9 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.1"),
     ],
     targets: [
         // pure: value types; no I/O, clock, logger, Foundation, concurrency
@@ -115,6 +118,7 @@ let package = Package(
         pure("DBC"),
         pure("JSONText"),
         pure("GatewayFitness"),
+        pure("SiteAudit"),
         pure("FrequencyRecord", ["Quantities", "JSONText"]),
         pure(
             "Incident",
@@ -131,6 +135,7 @@ let package = Package(
         pure("BatteryProfiles", ["Quantities", "Plant", "DeviceCodecs", "DBC", "SiteConfig", "ConfigText"]),
 
         pure("RemoteLeases", ["Quantities"]),
+        pure("IEC104", ["Quantities", "ConfigText"]),
 
         // above the site: whole amounts and exact money; pure as well
         pure("ExactAmounts"),
@@ -146,6 +151,7 @@ let package = Package(
         door("CSodium", "libsodium", "libsodium-dev"),
         door("CSystemd", "libsystemd", "libsystemd-dev"),
         door("CYAML", "yaml-0.1", "libyaml-dev"),
+        door("CZlib", "zlib", "zlib1g-dev"),
 
         // edges: one concern each, thin, no decisions, no logging
         edge("SiteFile", ["ConfigText", "SiteConfig", "YAMLText"]),
@@ -158,6 +164,7 @@ let package = Package(
         edge("PhasorBus", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux"]),
         edge("Recorder", ["LinuxIO"]),
         edge("Signatures", ["CSodium"]),
+        edge("Deflate", ["CZlib"]),
         edge("SafeOutput", ["Quantities", "LinuxIO", "ModbusBus"]),
         edge("ControlSocket", ["Quantities", "LinuxIO"]),
         edge("SiteEvents", ["LinuxIO"]),
@@ -172,23 +179,31 @@ let package = Package(
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
-                "ControlSocket", "SiteEvents", "SiteRecords", "ConfigText", "SiteFile", "RemoteLeases",
-                "Signatures",
+                "ControlSocket", "SiteAudit", "SiteEvents", "SiteRecords", "ConfigText", "SiteFile",
+                "RemoteLeases", "Signatures",
             ]),
         edge(
             "BallastLink",
             [
-                "JSONText", "Recorder", "ConfigText", "ControlSocket", "LinuxIO", "YAMLText",
+                "JSONText", "Recorder", "ConfigText", "ControlSocket", "Deflate", "LinuxIO", "YAMLText",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         edge(
             "BallastAggregator",
             [
-                "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "Incident", "LinuxIO", "RemoteLeases",
+                "Deflate", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "Incident", "LinuxIO",
+                "RemoteLeases",
                 "Signatures", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -229,7 +244,7 @@ let package = Package(
             "ballastctl",
             [
                 "ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "DeviceDrivers",
-                "ModbusCommissioning", "SiteEvents",
+                "ModbusCommissioning", "SiteAudit", "SiteEvents",
                 "Quantities", "Recorder", "SiteConfig",
                 "YAMLText", "BatteryProfiles", "GatewayFitness",
                 "LinuxIO", argumentParser, "ConfigText", "SiteFile",
@@ -252,6 +267,7 @@ let package = Package(
             [
                 "LinuxIO", "Quantities", .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
         support("InterlockSupport", in: "Core", ["Plant", "Interlocks"]),
         tests("QuantitiesTests", ["Quantities"]),
@@ -288,6 +304,7 @@ let package = Package(
             exclude: ["can-logs"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("SiteRecordsTests", ["SiteRecords"]),
+        tests("SiteAuditTests", ["SiteAudit"]),
         tests("FrequencyRecordTests", ["Quantities", "JSONText", "FrequencyRecord"]),
         tests(
             "SiteConfigTests", ["Quantities", "FrequencyResponse", "SiteConfig", "YAMLText", "ConfigText"]),
@@ -311,8 +328,10 @@ let package = Package(
                 "ModbusCommissioning", "SiteConfig", "YAMLText",
             ]),
         tests("PhasorBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "PhasorBus"]),
+        tests("IEC104Tests", ["Quantities", "ConfigText", "YAMLText", "IEC104"], exclude: ["golden.tsv"]),
         tests("RemoteLeasesTests", ["Quantities", "RemoteLeases", "Signatures"]),
         tests("RecorderTests", ["LinuxIO", "Recorder"]),
+        tests("DeflateTests", ["Deflate"]),
         tests(
             "BallastSimulatorTests",
             [
@@ -341,7 +360,8 @@ let package = Package(
         tests(
             "BallastAggregatorTests",
             [
-                "JSONText", "ConfigText", "YAMLText", "BallastAggregator", "CycleRecord", "Incident",
+                "Deflate", "JSONText", "ConfigText", "YAMLText", "BallastAggregator", "CycleRecord",
+                "Incident",
                 "LinuxIO",
                 "ProgramSupport", "ballast-aggregator",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -355,7 +375,7 @@ let package = Package(
                 "FrequencyRecord", "Control", "CycleRecord",
                 "Scenario", "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
                 "DeviceCodecs", "DeviceDrivers", "ModbusBus", "SafeOutput",
-                "ControlSocket", "SiteEvents", "BallastDaemon", "BallastSimulator",
+                "ControlSocket", "SiteAudit", "SiteEvents", "BallastDaemon", "BallastSimulator",
                 "ProgramSupport", "ballastd",
                 "ballastctl", "ballast-door", "ballast-sim", "ballast-link", "ballast-aggregator",
             ]),
@@ -382,6 +402,11 @@ if isFuzzing {
         .executableTarget(
             name: "ModbusFuzz", dependencies: ["ModbusFuzzMain", "Quantities", "Plant", "DeviceCodecs"],
             path: "Tests/Fuzz/ModbusFuzz", swiftSettings: strict + guided,
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
+        .target(name: "TelecontrolFuzzMain", path: "Tests/Fuzz/TelecontrolFuzzMain"),
+        .executableTarget(
+            name: "TelecontrolFuzz", dependencies: ["TelecontrolFuzzMain", "Quantities", "IEC104"],
+            path: "Tests/Fuzz/TelecontrolFuzz", swiftSettings: strict + guided,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
         .target(name: "BatteryFuzzMain", path: "Tests/Fuzz/BatteryFuzzMain"),
         .executableTarget(

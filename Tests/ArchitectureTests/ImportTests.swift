@@ -16,6 +16,7 @@ import Testing
         "JSONText":          [],
         "SiteRecords":       ["JSONText"],
         "GatewayFitness":    [],
+        "SiteAudit":         [],
         "FrequencyRecord":   ["Quantities", "JSONText"],
         "Incident":          ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord", "FrequencyRecord", "JSONText"],
         "ConfigText":        [],
@@ -24,6 +25,7 @@ import Testing
         "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "ConfigText", "SiteConfig"],
         "DeviceDrivers":     ["Quantities", "Plant", "DeviceCodecs", "ConfigText", "SiteConfig"],
         "RemoteLeases":      ["Quantities"],
+        "IEC104":            ["Quantities", "ConfigText"],
         "ExactAmounts":      [],
         "Metering":          ["ExactAmounts"],
         "Ledger":            ["ExactAmounts"],
@@ -47,6 +49,7 @@ import Testing
         "PhasorBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux"],
         "Recorder":      ["LinuxIO"],
         "Signatures":    ["CSodium"],
+        "Deflate":       ["CZlib"],
         "SafeOutput":    ["Quantities", "LinuxIO", "ModbusBus"],
         "ControlSocket": ["Quantities", "LinuxIO", "FoundationEssentials"],
         "SiteEvents":    ["LinuxIO"],
@@ -56,11 +59,11 @@ import Testing
     static let composition: [String: Set<String>] = [
         "BallastDaemon": ["FrequencyRecord", "Incident", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord", "DeviceCodecs",
                           "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "RemoteLeases", "Signatures", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
-                          "ControlSocket", "SiteEvents", "SiteRecords"],
+                          "ControlSocket", "SiteAudit", "SiteEvents", "SiteRecords"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
-                          "NIOSSL", "Crypto", "Dispatch"],
-        "BallastAggregator": ["JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
-                              "Crypto", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes",
+                          "NIOHTTP1", "NIOPosix", "NIOSSL", "Crypto", "Deflate", "Dispatch"],
+        "BallastAggregator": ["Deflate", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
+                              "Crypto", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTPTypes", "NIOSSL", "SwiftASN1", "X509",
                               "ServiceLifecycle", "UnixSignals"],
         "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
@@ -75,7 +78,7 @@ import Testing
     // swift-format-ignore
     static let programs: [String: Set<String>] = [
         "ballastd":           ["BallastDaemon", "Incident", "ArgumentParser"],
-        "ballastctl":         ["ControlSocket", "SiteEvents", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
+        "ballastctl":         ["ControlSocket", "SiteAudit", "SiteEvents", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
                                "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
                                "ArgumentParser"],
         "ballast-door":       ["ControlSocket", "LinuxIO", "ArgumentParser"],
@@ -86,7 +89,9 @@ import Testing
     ]
 
     /// C at the door: headers and one-line wrappers, no Swift.
-    static let doors: Set<String> = ["CLinux", "CModbus", "CSocketCAN", "CSodium", "CSystemd", "CYAML"]
+    static let doors: Set<String> = [
+        "CLinux", "CModbus", "CSocketCAN", "CSodium", "CSystemd", "CYAML", "CZlib",
+    ]
 
     static func allowed(_ target: String) -> Set<String>? {
         if let modules = pure[target] { return modules }

@@ -2,6 +2,8 @@ import ConfigText
 import Glibc
 import Hummingbird
 import HummingbirdCore
+import HummingbirdTLS
+import LinuxIO
 import Logging
 import ServiceLifecycle
 import UnixSignals
@@ -20,14 +22,17 @@ public enum Aggregator {
     public static func run(configPath: String) async throws {
         let config = try load(configPath)
         let store = try TelemetryStore(path: config.database)
-        let desk: LeaseDesk
-        do { desk = try LeaseDesk(config.signing) } catch {
+        let (desk, tls): (LeaseDesk, ListenerTLS?)
+        do {
+            desk = try LeaseDesk(config.signing)
+            tls = try config.tls.map { try ListenerTLS($0) }
+        } catch {
             log("not started: \(error)")
             throw UnusableConfiguration()
         }
         var logger = Logger(label: "ballast-aggregator") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .critical
-        let services = services(config, path: configPath, store, desk, logger)
+        let services = services(config, path: configPath, store, desk, tls, logger)
         var group = ServiceGroupConfiguration(
             services: services.map { .init(service: $0) }, gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger)
@@ -42,48 +47,65 @@ public enum Aggregator {
     }
 
     private static func services(
-        _ config: AggregatorConfig, path: String, _ store: TelemetryStore, _ desk: LeaseDesk, _ logger: Logger
+        _ config: AggregatorConfig, path: String, _ store: TelemetryStore, _ desk: LeaseDesk,
+        _ tls: ListenerTLS?,
+        _ logger: Logger
     ) -> [any Service] {
         let (gate, figures) = (TokenGate(config), Figures())
-        let routes = AggregatorRoutes(gate: gate, store: store, desk: desk, figures: figures, log: log)
         let audit = AuditLog(log: log) { try await store.write($0) }
+        let routes = AggregatorRoutes(
+            gate: gate, store: store, desk: desk, figures: figures, audit: audit, log: log)
+        let certificates =
+            config.tls?.clientCA == nil
+            ? nil : tls.map { SiteCertificates($0, audit: audit, log: log) }
         let front = Front(
-            routes: routes.table, gate: gate, bodies: BodiesInFlight(config.limits),
+            routes: routes.table, gate: gate, certificates: certificates,
+            bodies: BodiesInFlight(config.limits),
             pace: RequestPace(perSecond: config.limits.requestsPerSecond), figures: figures, audit: audit,
             log: log)
-        let reloading = Reloading(path: path, first: config, gate: gate, log: log)
+        let reloading = Reloading(path: path, first: config, gate: gate, tls: tls, log: log)
         let rolling = RollUp(store: store, log: log)
         var services: [any Service] = [audit, reloading, rolling]
+        if let tls { services.append(CertificateWatch(tls: tls, audit: audit, log: log)) }
         if let port = config.localPort {
             let view = LocalView(
-                store: store, figures: figures, bodies: front.bodies, listeners: routes.listeners)
+                store: store, figures: figures, bodies: front.bodies, listeners: routes.listeners,
+                signs: routes.signs, tls: tls, certificates: certificates)
             services.append(
-                application(view, "127.0.0.1", port, AggregatorConfig.Limits(), logger) {
+                application(view, "127.0.0.1", port, AggregatorConfig.Limits(), nil, logger) {
                     log("figures on 127.0.0.1:\($0)")
                 })
         }
         services.append(
-            application(front, config.host, config.port, config.limits, logger) {
-                port in
-                log("listening on \(config.host):\(port), \(config.sites.count) sites, in \(config.database)")
+            application(front, config.host, config.port, config.limits, tls, logger) { port in
+                let manner = tls == nil ? "" : certificates == nil ? ", with TLS" : ", with mutual TLS"
+                log(
+                    "listening on \(config.host):\(port)\(manner), \(config.sites.count) sites, "
+                        + "in \(config.database)")
             })
         return services
     }
 
     private static func application(
         _ responder: some HTTPResponder<AggregatorContext>, _ host: String, _ port: Int,
-        _ limits: AggregatorConfig.Limits,
+        _ limits: AggregatorConfig.Limits, _ tls: ListenerTLS?,
         _ logger: Logger, running: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let connections = MaximumAvailableConnections(limits.connections, logger: logger)
+        let http = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [WholeRequests(longest: limits.bodyTime + .seconds(3))],
+            idleTimeout: .seconds(60),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: 8_192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 64))
+        let encrypted = tls.map { tls in
+            HTTPServerBuilder { responder in
+                try TLSChannel(
+                    HTTP1Channel(responder: responder, configuration: http), tlsConfiguration: tls.serving)
+            }
+        }
         return Application(
             responder: responder,
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [WholeRequests(longest: limits.bodyTime + .seconds(3))],
-                    idleTimeout: .seconds(60),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 8_192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 64))),
+            server: encrypted ?? .http1(configuration: http),
             configuration: .init(
                 address: .hostname(host, port: port),
                 availableConnectionsDelegate: connections),
@@ -106,11 +128,13 @@ public enum Aggregator {
     }
 }
 
-/// Takes over what the file says of tokens at each SIGHUP; a file that cannot be used changes nothing.
+/// Takes over what the file says of tokens, and the listener's certificate and the revoked ones, at each
+/// SIGHUP; what cannot be used changes nothing.
 private struct Reloading: Service {
     let path: String
     let first: AggregatorConfig
     let gate: TokenGate
+    let tls: ListenerTLS?
     let log: @Sendable (String) -> Void
 
     func run() async throws {
@@ -127,9 +151,23 @@ private struct Reloading: Service {
         }
         gate.take(config)
         var rest = config
+        rest.tls = takeTLS(config.tls)
         (rest.sites, rest.principals, rest.readToken) = (first.sites, first.principals, first.readToken)
         log(
             "tokens taken over: \(config.sites.count) sites, \(config.principals.count) principals"
                 + (rest == first ? "" : "; what else has changed in the file needs a start"))
+    }
+
+    /// - Returns: what the comparison with the first file should see: certificate, key and the revoked ones
+    ///   may stand elsewhere.
+    private func takeTLS(_ files: AggregatorConfig.TLS?) -> AggregatorConfig.TLS? {
+        guard let files, let tls, files.clientCA == first.tls?.clientCA else { return files }
+        do {
+            try tls.take(files)
+            log("certificate taken over, good until \(WallClock.text(milliseconds: tls.end))")
+        } catch {
+            log("certificate, key and revoked are not taken over, what held goes on: \(error)")
+        }
+        return first.tls
     }
 }

@@ -28,6 +28,18 @@ public struct AggregatorConfig: Sendable, Equatable {
         public var keyID: String
     }
 
+    /// The listener's own certificate, and what sites must show.
+    public struct TLS: Sendable, Equatable {
+        /// PEM; the chain, its own first.
+        public var certificate: String
+        /// PEM.
+        public var key: String
+        /// PEM: the authority of the sites' certificates; `nil` = sites come with their token alone.
+        public var clientCA: String?
+        /// Fingerprints of certificates that count no more.
+        public var revoked: String?
+    }
+
     /// What peers together may take of the machine.
     public struct Limits: Sendable, Equatable {
         /// Open at once; more wait until one ends.
@@ -59,6 +71,8 @@ public struct AggregatorConfig: Sendable, Equatable {
     /// `nil` = nothing is signed.
     public var signing: Signing?
     public var limits = Limits()
+    /// `nil` = the listener speaks in the clear.
+    public var tls: TLS?
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
@@ -74,19 +88,21 @@ public struct AggregatorConfig: Sendable, Equatable {
             let principals = Self.principals(reader, sites: sites.map(\.id))
             let signing = Self.signing(reader)
             let limits = Self.limits(reader)
+            let tls = Self.tls(reader)
             guard let host = listen?.host, let port = listen?.port, let local = listen?.local, let database,
                 let readToken, let limits
             else { return nil }
             return AggregatorConfig(
                 host: host, port: port, localPort: local, database: database, sites: sites,
-                readToken: readToken, principals: principals, signing: signing, limits: limits)
+                readToken: readToken, principals: principals, signing: signing, limits: limits, tls: tls)
         }
     }
 
     private init(
         host: String, port: Int, localPort: Int?, database: String, sites: [Site], readToken: TokenDigest?,
-        principals: [Principal], signing: Signing?, limits: Limits
+        principals: [Principal], signing: Signing?, limits: Limits, tls: TLS?
     ) {
+        self.tls = tls
         self.host = host
         self.port = port
         self.localPort = localPort
@@ -145,6 +161,22 @@ extension AggregatorConfig {
         }
     }
 
+    private static func tls(_ reader: ConfigReader) -> TLS? {
+        guard reader.has("tls") else { return nil }
+        return reader.section("tls") { section in
+            let certificate = section.value(AggregatorKeys.certificate)
+            let key = section.value(AggregatorKeys.certificateKey)
+            let (authority, revoked) = (
+                section.value(AggregatorKeys.clientCA), section.value(AggregatorKeys.revoked)
+            )
+            guard let certificate, let key, let authority, let revoked else { return nil }
+            if revoked != nil, authority == nil {
+                section.refuse("revoked", "has no effect without client_ca: no certificate is asked for")
+            }
+            return TLS(certificate: certificate, key: key, clientCA: authority, revoked: revoked)
+        }
+    }
+
     private static func limits(_ reader: ConfigReader) -> Limits? {
         reader.section("limits") { section in
             var limits = Limits()
@@ -161,6 +193,17 @@ extension AggregatorConfig {
 }
 
 enum AggregatorKeys {
+    static let certificate = ConfigKey<String>.path(
+        "certificate", .required, "PEM: the listener's certificate, and those between it and its authority")
+    static let certificateKey = ConfigKey<String>.path("key", .required, "PEM: the certificate's key")
+    static let clientCA = ConfigKey<String?>.text(
+        "client_ca", allowed: "a path", .fixed(nil), shown: "none",
+        "PEM: the authority of the sites' certificates; with it no site comes without its own"
+    ) { .some($0) }
+    static let revoked = ConfigKey<String?>.text(
+        "revoked", allowed: "a path", .fixed(nil), shown: "none",
+        "SHA-256 fingerprints of certificates that count no more, one in a line; read anew at SIGHUP"
+    ) { .some($0) }
     static let name = ConfigKey<String>.identifier("name", .required, "who asks; it goes into the record")
     static let principalToken = ConfigKey<TokenDigest>.text(
         "token_sha256", allowed: "64 hexadecimal digits", .required, "SHA-256 of the person's bearer token",

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import JSONText
+import LinuxIO
 import NIOCore
 
 /// What the aggregator answers, path by path.
@@ -10,12 +11,14 @@ struct AggregatorRoutes: Sendable {
     let desk: LeaseDesk
     let figures: Figures
     let listeners: Listeners
+    let audit: AuditLog
     let log: @Sendable (String) -> Void
     let painter = CapturePainter()
+    let signs = SiteSigns()
     private let states = StateCache()
 
     init(
-        gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures,
+        gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures, audit: AuditLog,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.gate = gate
@@ -23,6 +26,7 @@ struct AggregatorRoutes: Sendable {
         self.desk = desk
         self.figures = figures
         listeners = Listeners()
+        self.audit = audit
         self.log = log
     }
 
@@ -92,6 +96,7 @@ struct AggregatorRoutes: Sendable {
         switch try await store.store(report) {
         case .stored(let through, let differing, let head):
             note(report, differing)
+            take(signsOf: report)
             let told = differing.prefix(100).map(String.init).joined(separator: ",")
             return Answers.json(
                 "{\"epoch\":\"\(report.epoch)\",\"stored_through\":\(through),\"head\":\"\(head)\""
@@ -101,6 +106,17 @@ struct AggregatorRoutes: Sendable {
             throw Refusal(
                 .conflict, "the report begins at \(first), but \(mark + 1) comes next", storedThrough: mark)
         }
+    }
+
+    private func take(signsOf report: EdgeReport) {
+        let now = WallClock.text(milliseconds: WallClock.nowMilliseconds())
+        guard let isSilent = signs.take(report, received: now) else { return }
+        let words = isSilent ? "its controller writes nothing any more" : "its controller speaks again"
+        log("site \(report.site): \(words)")
+        audit.note(
+            AuditLog.Entry(
+                who: "site \(report.site)", address: "", method: "CONTROLLER", path: "", status: 200,
+                why: words))
     }
 
     private func note(_ report: EdgeReport, _ differing: [Int64]) {
@@ -147,15 +163,21 @@ struct AggregatorRoutes: Sendable {
 
     private func state(of site: String) async throws -> String {
         let stream = try await store.stream(of: site)
-        let key = stream.map { "\($0.epoch) \($0.storedThrough) \($0.lastSeen)" } ?? ""
-        if let known = states.text(of: site, key) { return known }
+        let present = stream.flatMap { signs.present(of: site, $0) }
+        let isSilent = signs.isSilent(site)
+        let key = stream.map {
+            "\($0.epoch) \($0.storedThrough) \($0.lastSeen) \(present?.number ?? 0) \(isSilent)"
+        }
+        if let key, let known = states.text(of: site, key) { return known }
         let state = try await store.state(of: site)
-        let telemetry = state?.telemetry.map(Answers.record) ?? "null"
+        let audit = try await store.auditHead(of: site).map(JSONText.quoted) ?? "null"
+        let telemetry = (present ?? state?.telemetry).map(Answers.record) ?? "null"
         let events = (state?.events ?? []).map(Answers.record).joined(separator: ",")
         let text =
             "{\"site\":\(JSONText.quoted(site)),\(Answers.members(state?.stream)),"
-            + "\"telemetry\":\(telemetry),\"events\":[\(events)]}"
-        states.keep(text, of: site, key)
+            + "\"controller\":\(isSilent ? "\"silent\"" : "null"),"
+            + "\"audit\":\(audit),\"telemetry\":\(telemetry),\"events\":[\(events)]}"
+        if let key { states.keep(text, of: site, key) }
         return text
     }
 

@@ -1,3 +1,4 @@
+import Deflate
 import Hummingbird
 import NIOCore
 import Synchronization
@@ -6,6 +7,9 @@ import Synchronization
 /// read and given back when the request has been answered, because peers that send half a body each could
 /// otherwise fill the machine.
 final class BodiesInFlight: Sendable {
+    /// What is packed may come out to so many times its size: more of a report never does, and a bomb does.
+    static let mostRatio = 16
+
     private struct Held {
         var all = 0
         var of: [String: Int] = [:]
@@ -19,9 +23,10 @@ final class BodiesInFlight: Sendable {
     /// What all bodies together hold, in bytes.
     var bytes: Int { held.withLock(\.all) }
 
-    /// Reads a body of at most `limit` bytes whole and hands it to `use`.
+    /// Reads a body of at most `limit` bytes whole and hands it to `use`; a packed one is unpacked first,
+    /// within the same limit.
     func with<Result: Sendable>(
-        _ body: RequestBody, declared: Int?, limit: Int, for name: String,
+        _ body: RequestBody, declared: Int?, isPacked: Bool = false, limit: Int, for name: String,
         _ use: ([UInt8]) async throws -> Result
     ) async throws -> Result {
         let tooLarge = Refusal(
@@ -31,9 +36,28 @@ final class BodiesInFlight: Sendable {
         try take(room, for: name)
         defer { giveBack(room, of: name) }
         do {
-            return try await use(try await whole(body, limit: limit))
+            let bytes = try await whole(body, limit: limit)
+            guard isPacked else { return try await use(bytes) }
+            let most = min(limit, bytes.count * Self.mostRatio)
+            try take(most, for: name)
+            defer { giveBack(most, of: name) }
+            return try await use(try Self.unpack(bytes, most))
         } catch is NIOTooManyBytesError {
             throw tooLarge
+        }
+    }
+
+    private static func unpack(_ packed: [UInt8], _ limit: Int) throws(Refusal) -> [UInt8] {
+        do throws(Deflate.Failure) {
+            return try Deflate.unpack(packed, limit: limit)
+        } catch {
+            switch error {
+            case .larger(let limit):
+                throw Refusal(
+                    .contentTooLarge,
+                    "the body comes out to more than \(limit) bytes, \(mostRatio) times its size at most")
+            case .damaged: throw Refusal(.badRequest, "the body is not packed as deflate (RFC 1950)")
+            }
         }
     }
 

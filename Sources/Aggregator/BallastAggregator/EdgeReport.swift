@@ -28,6 +28,13 @@ public struct EdgeReport: Sendable, Equatable {
     public var gaps: [ClosedRange<Int64>]
     /// All numbers that the report speaks for; `nil` where there is none, which asks for the mark only.
     public var covered: ClosedRange<Int64>?
+    /// Records ahead of their turn: what the site looks like now. They come again, and are stored then.
+    public var present: [Record]
+    /// The site's controller writes nothing any more.
+    public var isSilent: Bool
+
+    /// The most records ahead of their turn, and their bytes.
+    public static let presentLimit = (records: 600, bytes: 512 << 10)
 
     /// - Throws: what is wrong and where.
     public init(json bytes: [UInt8]) throws(JSONError) {
@@ -44,6 +51,12 @@ public struct EdgeReport: Sendable, Equatable {
         self.epoch = epoch
         records = draft.records
         gaps = draft.gaps
+        present = draft.present
+        isSilent = draft.isSilent
+        let bytes = present.reduce(0) { $0 + $1.data.utf8.count }
+        guard present.count <= Self.presentLimit.records, bytes <= Self.presentLimit.bytes else {
+            throw JSONError("holds more than is looked at", at: 0, path: "present")
+        }
         covered = try Self.covered(by: records, and: gaps)
     }
 
@@ -75,6 +88,8 @@ private struct Draft {
     var epoch: String?
     var records: [EdgeReport.Record] = []
     var gaps: [ClosedRange<Int64>] = []
+    var present: [EdgeReport.Record] = []
+    var isSilent = false
 
     mutating func read(_ key: String, _ cursor: inout JSONCursor, _ bytes: [UInt8]) throws(JSONError) {
         switch key {
@@ -87,14 +102,23 @@ private struct Draft {
             if !isEpoch { throw JSONError("expected 32 lower-case hexadecimal digits", at: start) }
             epoch = text
         case "records":
-            try cursor.array { (_, cursor) throws(JSONError) in try readRecord(&cursor, bytes) }
+            try cursor.array { (_, cursor) throws(JSONError) in
+                records.append(try Self.readRecord(&cursor, bytes, after: records.last))
+            }
+        case "present":
+            try cursor.array { (_, cursor) throws(JSONError) in
+                present.append(try Self.readRecord(&cursor, bytes, after: present.last))
+            }
+        case "controller" where cursor.isAtString: isSilent = try cursor.string() == "silent"
         case "gaps":
             try cursor.array { (_, cursor) throws(JSONError) in try readGap(&cursor) }
         default: _ = try cursor.skipValue()
         }
     }
 
-    private mutating func readRecord(_ cursor: inout JSONCursor, _ bytes: [UInt8]) throws(JSONError) {
+    private static func readRecord(
+        _ cursor: inout JSONCursor, _ bytes: [UInt8], after last: EdgeReport.Record?
+    ) throws(JSONError) -> EdgeReport.Record {
         let start = cursor.offset
         var number: Int64?
         var data: Range<Int>?
@@ -108,12 +132,12 @@ private struct Draft {
         }
         guard let number else { throw JSONError("is missing", at: start, path: "n") }
         guard let data else { throw JSONError("is missing", at: start, path: "data") }
-        if let last = records.last, number <= last.number {
+        if let last, number <= last.number {
             throw JSONError("\(number) after \(last.number): numbers must increase", at: start, path: "n")
         }
         let text = String(decoding: bytes[data], as: UTF8.self)
         (record.number, record.data) = (number, text)
-        records.append(record)
+        return record
     }
 
     private mutating func readGap(_ cursor: inout JSONCursor) throws(JSONError) {

@@ -6,6 +6,8 @@ import Hummingbird
 struct Front: HTTPResponder {
     let routes: [Route]
     let gate: TokenGate
+    /// `nil` = sites come with their token alone.
+    let certificates: SiteCertificates?
     let bodies: BodiesInFlight
     let pace: RequestPace
     let brake = GuessBrake()
@@ -46,7 +48,7 @@ struct Front: HTTPResponder {
         if parts.isEmpty, request.method == .get {
             return Answers.page(StatusPage.html)
         }
-        let caller = try identify(request, context, &seen)
+        var caller = try identify(request, context, &seen)
         seen.path = LogText.plain(String(request.uri.path.prefix(120)))
         let (found, site) = try find(parts, request.method)
         route = found
@@ -57,15 +59,18 @@ struct Front: HTTPResponder {
         guard pace.allows(caller.name, at: .now) else {
             throw Refusal(.tooManyRequests, "\(caller.name) asks too often", retryAfter: 1)
         }
+        if found.role == .report, let certificates {
+            caller = try await certificates.narrow(caller, on: context.channel, from: context.address)
+        }
         if found.isOfSite { try gate.checkMay(found.role, site, caller) }
         var call = Call(
             caller: caller, site: site, query: try Query(request, of: found), body: [],
             lastEvent: Self.lastEventName.flatMap { request.headers[$0] })
         guard found.bodyLimit > 0 else { return try await found.answer(call) }
-        try checkType(request, found.bodyType)
+        let isPacked = try checkType(request, found.bodyType)
         let length = request.headers[.contentLength].flatMap { Int($0) }
         return try await bodies.with(
-            request.body, declared: length, limit: found.bodyLimit, for: caller.name
+            request.body, declared: length, isPacked: isPacked, limit: found.bodyLimit, for: caller.name
         ) { bytes in
             figures.add(.bytesReceived, bytes.count)
             call.body = bytes
@@ -118,17 +123,22 @@ struct Front: HTTPResponder {
         throw refusal
     }
 
-    private func checkType(_ request: Request, _ wanted: String) throws(Refusal) {
-        if let coding = request.headers[.contentEncoding], coding.lowercased() != "identity" {
+    /// - Returns: whether the body is packed.
+    private func checkType(_ request: Request, _ wanted: String) throws(Refusal) -> Bool {
+        let coding = request.headers[.contentEncoding]?.lowercased() ?? "identity"
+        guard ["identity", "deflate"].contains(coding) else {
             throw Refusal(
-                .unsupportedMediaType, "the body must not be packed: it is \(LogText.plain(coding))")
+                .unsupportedMediaType,
+                "the body may be packed as deflate alone, not as \(LogText.plain(coding))")
         }
+        let isPacked = coding == "deflate"
         // Who names no type is taken at the word of the path.
-        guard let type = request.headers[.contentType] else { return }
+        guard let type = request.headers[.contentType] else { return isPacked }
         let essence = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         guard essence == wanted else {
             throw Refusal(.unsupportedMediaType, "the body must be \(wanted)")
         }
+        return isPacked
     }
 
     private func note(_ entry: AuditLog.Entry, _ route: Route?) {

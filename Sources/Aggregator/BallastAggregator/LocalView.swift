@@ -7,6 +7,9 @@ struct LocalView: HTTPResponder {
     let figures: Figures
     let bodies: BodiesInFlight
     let listeners: Listeners
+    let signs: SiteSigns
+    let tls: ListenerTLS?
+    let certificates: SiteCertificates?
 
     func respond(to request: Request, context: AggregatorContext) async throws -> Response {
         let response = try await answer(request)
@@ -29,19 +32,34 @@ struct LocalView: HTTPResponder {
         do { history = try await store.head().sequence } catch {
             return Refusal(.serviceUnavailable, "the store failed").response
         }
-        let text = figures.text(gauges: [
-            (
-                "ballast_aggregator_bodies_bytes", "Bytes set aside for bodies on their way.",
-                Double(bodies.bytes)
-            ),
-            ("ballast_aggregator_history_entries", "Entries of the history's chain.", Double(history)),
-            ("ballast_aggregator_listeners", "Listeners to events.", Double(listeners.count)),
-            (
-                "ballast_aggregator_commits_total",
-                "Transactions that stored reports; each holds one report or several.", Double(commits)
-            ),
-        ])
-        return Answers.json(text, as: "text/plain; version=0.0.4; charset=utf-8")
+        let ownEnd = tls.map { tls in
+            [
+                (
+                    "ballast_aggregator_certificate_not_after_timestamp_seconds",
+                    "When this aggregator's own certificate ends, in seconds since 1970.",
+                    Double(tls.end / 1_000)
+                )
+            ]
+        }
+        let text = figures.text(
+            gauges: (ownEnd ?? []) + [
+                (
+                    "ballast_aggregator_bodies_bytes", "Bytes set aside for bodies on their way.",
+                    Double(bodies.bytes)
+                ),
+                ("ballast_aggregator_history_entries", "Entries of the history's chain.", Double(history)),
+                (
+                    "ballast_aggregator_silent_controllers",
+                    "Sites whose link says that their controller writes nothing.", Double(signs.silentCount)
+                ),
+                ("ballast_aggregator_listeners", "Listeners to events.", Double(listeners.count)),
+                (
+                    "ballast_aggregator_commits_total",
+                    "Transactions that stored reports; each holds one report or several.", Double(commits)
+                ),
+            ])
+        return Answers.json(
+            text + (certificates?.metrics() ?? ""), as: "text/plain; version=0.0.4; charset=utf-8")
     }
 
     /// Well where the database answers.

@@ -1,4 +1,5 @@
 import GRDB
+import LinuxIO
 import SiteRecords
 
 extension TelemetryStore {
@@ -42,11 +43,14 @@ extension TelemetryStore {
             guard (try? state.take(Array(delta.data.utf8))) != nil else { continue }
             last = delta
         }
-        let at = try String.fetchOne(
-            database, sql: "SELECT strftime('%Y-%m-%dT%H:%M:%fZ', ? / 1000.0, 'unixepoch')",
-            arguments: [state.wallMilliseconds])
-        last.data = state.status(at: at ?? "") ?? "null"
+        last.data = state.status(at: Self.text(ofMilliseconds: state.wallMilliseconds)) ?? "null"
         return last
+    }
+
+    /// UTC, ISO 8601; empty beyond the years 0 to 9999, which no clock of a site tells.
+    static func text(ofMilliseconds time: Int64) -> String {
+        let years: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
+        return years.contains(time) ? WallClock.text(milliseconds: time) : ""
     }
 
     private static func record(_ row: Row) -> StoredRecord {

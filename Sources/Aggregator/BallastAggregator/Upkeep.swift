@@ -46,7 +46,11 @@ public enum Upkeep {
             guard try database.tableExists("chain") else {
                 throw Failure(description: "\(path): holds no chain; a start of the aggregator makes it")
             }
-            return try ChainCheck.run(database, known: known)
+            let finding = try ChainCheck.run(database, known: known)
+            guard case .holds = finding, let fault = try SiteAuditHeads.fault(in: database) else {
+                return finding
+            }
+            return .broken(fault)
         }
         try queue.close()
         if case .broken = finding { throw Failure(description: "\(path): \(finding)") }
@@ -99,6 +103,15 @@ public enum Upkeep {
             config.signing.map { "signs leases with \($0.keyFile) as \($0.keyID)" } ?? "signs no leases",
         ]
         let now = WallClock.nowMilliseconds()
+        if let files = config.tls {
+            // What cannot be used would stop the start.
+            let tls = try ListenerTLS(files)
+            let sites = files.clientCA == nil ? "sites need none" : "sites need one of their own"
+            lines.append("certificate good until \(WallClock.text(milliseconds: tls.end)); \(sites)")
+            if let words = CertificateWords.ending(tls.end, now: now) {
+                lines.append("remark: the certificate \(words)")
+            }
+        }
         for person in config.principals {
             let roles = person.roles.map(\.rawValue).sorted().joined(separator: ", ")
             let isOver = person.expires.map { $0 <= now } ?? false
@@ -123,7 +136,9 @@ public enum Upkeep {
         if config.signing != nil, !config.principals.contains(where: { $0.roles.contains(.dispatch) }) {
             remarks.append("signing has no effect: no principal may dispatch")
         }
-        if config.host != "127.0.0.1" && config.host != "localhost" && config.host != "::1" {
+        if config.tls == nil && config.host != "127.0.0.1" && config.host != "localhost"
+            && config.host != "::1"
+        {
             remarks.append(
                 "no TLS of its own: tokens travel in the clear unless something in front of it has TLS")
         }

@@ -1,7 +1,8 @@
 import AsyncHTTPClient
+import Deflate
 import JSONText
-import NIOCore
 import Recorder
+import Synchronization
 
 /// What the aggregator made of a report.
 enum ReportAnswer: Equatable {
@@ -22,8 +23,9 @@ struct AggregatorClient {
     /// For the whole answer: one that drips ends here.
     private static let patience = Duration.seconds(45)
 
-    let client: HTTPClient
+    let connection: EdgeConnection
     let url: String
+    let packing = Packing()
 
     static func configuration() -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
@@ -34,19 +36,20 @@ struct AggregatorClient {
     }
 
     func post(_ body: [UInt8], epoch: SpoolEpoch, token: String) async -> ReportAnswer {
-        var request = HTTPClientRequest(url: url + "/v1/edge/report")
-        request.method = .POST
-        request.headers.add(name: "Authorization", value: "Bearer \(token)")
-        request.headers.add(name: "Content-Type", value: "application/json")
-        request.body = .bytes(ByteBuffer(bytes: body))
-        let (client, question) = (client, request)
+        let (connection, url, packing) = (connection, url + "/v1/edge/report", packing)
         let answer = await Deadline.run(Self.patience) { () -> ReportAnswer? in
             do {
-                let response = try await client.execute(question, timeout: .seconds(30))
-                let bytes = try await response.body.collect(upTo: Self.answerLimit)
-                return Self.interpret(
-                    status: UInt(response.status.code), Array(bytes.readableBytesView),
-                    epoch: epoch.description)
+                let packed = packing.pack(body)
+                var answer = try await connection.ask(
+                    url, token: token, packed ?? body, coding: packed == nil ? nil : "deflate",
+                    answerLimit: Self.answerLimit)
+                if answer.status == 415, packed != nil {
+                    // An older aggregator.
+                    packing.stop()
+                    answer = try await connection.ask(
+                        url, token: token, body, answerLimit: Self.answerLimit)
+                }
+                return Self.interpret(status: answer.status, answer.body, epoch: epoch.description)
             } catch { return .unreachable(reason: "\(error)") }
         }
         return answer ?? .unreachable(reason: "no whole answer within \(Self.patience)")
@@ -98,5 +101,24 @@ struct AggregatorClient {
             else { return "" }
             return text
         }
+    }
+}
+
+/// Whether reports leave packed: until an aggregator says that it takes none.
+final class Packing: Sendable {
+    /// What comes out to more than so many times its size no aggregator takes: a bomb looks like that.
+    static let mostRatio = 16
+    /// Below it the head weighs more than what is saved.
+    private static let least = 512
+    private let isOff = Mutex(false)
+
+    func stop() { isOff.withLock { $0 = true } }
+
+    /// - Returns: `nil` where it is better sent as it is.
+    func pack(_ bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count >= Self.least, !isOff.withLock({ $0 }), let packed = Deflate.pack(bytes) else {
+            return nil
+        }
+        return packed.count < bytes.count && packed.count * Self.mostRatio >= bytes.count ? packed : nil
     }
 }

@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Crypto
 import Glibc
 import JSONText
@@ -22,7 +21,7 @@ struct CaptureCourier {
         var stored: Int
     }
 
-    let client: HTTPClient
+    let connection: EdgeConnection
     let config: LinkConfig
     let directory: String
     let log: @Sendable (String) -> Void
@@ -35,9 +34,10 @@ struct CaptureCourier {
     private var parcel: Parcel?
 
     init(
-        client: HTTPClient, config: LinkConfig, directory: String, log: @escaping @Sendable (String) -> Void
+        connection: EdgeConnection, config: LinkConfig, directory: String,
+        log: @escaping @Sendable (String) -> Void
     ) {
-        self.client = client
+        self.connection = connection
         self.config = config
         self.directory = directory
         self.log = log
@@ -48,6 +48,7 @@ struct CaptureCourier {
     /// - Returns: how long to wait before the next time.
     mutating func step() async -> Duration {
         guard parcel != nil || nextName() != nil else { return Self.idlePause }
+        if connection.traffic.isSpent() { return Self.idlePause }
         guard let token = config.token.text else { return backoff.next(using: &generator) }
         if !hasAsked, let pause = await learn(token) { return pause }
         if parcel == nil, let name = nextName() { parcel = open(name) }
@@ -59,7 +60,7 @@ struct CaptureCourier {
         let call = EdgeCall(
             url: url, token: token, body: Array(parcel.bytes[parcel.stored..<end]),
             type: "application/octet-stream")
-        guard let answer = await call.answer(client, within: Self.patience) else {
+        guard let answer = await call.answer(connection, within: Self.patience) else {
             return complain("no answer")
         }
         return take(answer, of: parcel)
@@ -116,7 +117,7 @@ struct CaptureCourier {
     /// - Returns: how long to wait where it does not say.
     private mutating func learn(_ token: String) async -> Duration? {
         let call = EdgeCall(url: "\(config.url)/v1/edge/captures?site=\(config.site)", token: token)
-        guard let answer = await call.answer(client, within: Self.patience) else {
+        guard let answer = await call.answer(connection, within: Self.patience) else {
             return complain("no answer")
         }
         guard answer.status == 200, let names = Self.whole(answer.body) else {

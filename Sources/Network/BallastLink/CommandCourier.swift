@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import ControlSocket
 import Dispatch
 import JSONText
@@ -16,7 +15,7 @@ struct CommandCourier {
         var lease: String
     }
 
-    let client: HTTPClient
+    let connection: EdgeConnection
     let config: LinkConfig
     let socket: String
     let log: @Sendable (String) -> Void
@@ -26,8 +25,11 @@ struct CommandCourier {
     /// What the controller said of the newest leases, for an aggregator that asks again.
     private var answers: [(sequence: UInt64, state: String, words: String)] = []
 
-    init(client: HTTPClient, config: LinkConfig, socket: String, log: @escaping @Sendable (String) -> Void) {
-        self.client = client
+    init(
+        connection: EdgeConnection, config: LinkConfig, socket: String,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.connection = connection
         self.config = config
         self.socket = socket
         self.log = log
@@ -40,7 +42,7 @@ struct CommandCourier {
         guard let token = config.token.text else { return backoff.next(using: &generator) }
         let path = "/v1/edge/commands?site=\(config.site)"
         let answer = await EdgeCall(url: config.url + path, token: token).answer(
-            client, within: Self.patience)
+            connection, within: Self.patience)
         guard let answer, answer.status == 200, let commands = Self.commands(answer.body) else {
             return complain(answer.map { "status \($0.status)" } ?? "no answer")
         }
@@ -86,7 +88,7 @@ struct CommandCourier {
             "{\"sequence\":\(sequence),\"state\":\"\(state)\",\"answer\":\(JSONText.quoted(words))}"
         let url = config.url + "/v1/edge/results?site=\(config.site)"
         let told = await EdgeCall(url: url, token: token, body: Array(body.utf8))
-            .answer(client, within: Self.patience)
+            .answer(connection, within: Self.patience)
         if told?.status != 200 {
             log("lease \(sequence): its result could not be told; it will be asked for again")
             try? await Task.sleep(for: .seconds(1))

@@ -1,6 +1,3 @@
-import AsyncHTTPClient
-import NIOCore
-
 /// One question to the aggregator beside the reports, and its bounded answer.
 struct EdgeCall {
     struct Answer: Sendable {
@@ -18,20 +15,10 @@ struct EdgeCall {
     var type = "application/json"
 
     /// - Returns: `nil` where there was none in time.
-    func answer(_ client: HTTPClient, within time: Duration) async -> Answer? {
+    func answer(_ connection: EdgeConnection, within time: Duration) async -> Answer? {
         await Deadline.run(time) { [self] in
-            var request = HTTPClientRequest(url: url)
-            request.headers.add(name: "Authorization", value: "Bearer \(token)")
-            if let body {
-                request.method = .POST
-                request.headers.add(name: "Content-Type", value: type)
-                request.body = .bytes(ByteBuffer(bytes: body))
-            }
-            do {
-                let response = try await client.execute(request, timeout: .seconds(30))
-                let bytes = Array((try await response.body.collect(upTo: Self.answerLimit)).readableBytesView)
-                return Answer(status: UInt(response.status.code), body: bytes)
-            } catch { return nil }
+            // Why there is none the reports say.
+            try? await connection.ask(url, token: token, body, type: type, answerLimit: Self.answerLimit)
         }
     }
 }

@@ -1,7 +1,8 @@
 import AsyncHTTPClient
 import Dispatch
-import Glibc
 import ConfigText
+import Glibc
+import NIOCore
 import YAMLText
 
 /// The whole program: configuration, spool, HTTP client, until a signal ends it.
@@ -12,9 +13,19 @@ public enum Link {
     /// Delivers until SIGTERM or SIGINT; throws where it cannot start.
     public static func run(configPath: String) async throws {
         let config = try load(configPath)
+        let certificates: LinkCertificates?
+        do { certificates = try config.tls.map { try LinkCertificates($0, log: { log($0) }) } } catch {
+            log("not started: ca_file, certificate or key cannot be used: \(error)")
+            throw UnusableConfiguration()
+        }
         let client = HTTPClient(
             eventLoopGroupProvider: .singleton, configuration: AggregatorClient.configuration())
-        let aggregator = AggregatorClient(client: client, url: config.url)
+        let figures = LinkFigures()
+        let traffic = Traffic(
+            most: config.dailyBudget, path: config.spool + "/sent-today", figures: figures)
+        let connection = EdgeConnection(client: client, certificates: certificates, traffic: traffic)
+        let metrics = try await serveMetrics(config, figures, certificates)
+        let aggregator = AggregatorClient(connection: connection, url: config.url)
         // Before anything else, so that no signal finds the program without an answer.
         let (told, tell) = AsyncStream<Void>.makeStream()
         let signals = [SIGTERM, SIGINT].map { number in
@@ -27,8 +38,9 @@ public enum Link {
         let work = Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await deliver(config, to: aggregator) }
-                group.addTask { await fetchCommands(config, client) }
-                group.addTask { await bringCaptures(config, client) }
+                group.addTask { await keep(traffic) }
+                group.addTask { await fetchCommands(config, connection) }
+                group.addTask { await bringCaptures(config, connection) }
             }
         }
         let ending = Task {
@@ -38,6 +50,9 @@ public enum Link {
         await work.value
         ending.cancel()
         for source in signals { source.cancel() }
+        traffic.save()
+        // What is being answered there ends with the program.
+        try? await metrics?.close()
         try await client.shutdown()
         log("ended")
     }
@@ -52,7 +67,8 @@ public enum Link {
     }
 
     private static func deliver(_ config: LinkConfig, to aggregator: AggregatorClient) async {
-        var session = LinkSession(config: config, log: log) { body, epoch, token in
+        var session = LinkSession(config: config, traffic: aggregator.connection.traffic, log: log) {
+            body, epoch, token in
             await aggregator.post(body, epoch: epoch, token: token)
         }
         while !Task.isCancelled {
@@ -63,9 +79,35 @@ public enum Link {
         }
     }
 
-    private static func fetchCommands(_ config: LinkConfig, _ client: HTTPClient) async {
+    /// What has left today, on the disk each minute.
+    private static func keep(_ traffic: Traffic) async {
+        while !Task.isCancelled {
+            // Ends early only where the task is cancelled, which the loop looks at.
+            try? await Task.sleep(for: .seconds(60))
+            traffic.save()
+        }
+    }
+
+    private static func serveMetrics(
+        _ config: LinkConfig, _ figures: LinkFigures, _ certificates: LinkCertificates?
+    ) async throws -> (any Channel)? {
+        guard let port = config.metricsPort else { return nil }
+        do {
+            let channel = try await LinkMetrics.serve(port: port) {
+                figures.text(certificateEnd: certificates?.end)
+            }
+            log("figures on 127.0.0.1:\(channel.localAddress?.port ?? port)")
+            return channel
+        } catch {
+            log("not started: no figures on 127.0.0.1:\(port): \(error)")
+            throw UnusableConfiguration()
+        }
+    }
+
+    private static func fetchCommands(_ config: LinkConfig, _ connection: EdgeConnection) async {
         guard let socket = config.controlSocket else { return }
-        var courier = CommandCourier(client: client, config: config, socket: socket, log: { log($0) })
+        var courier = CommandCourier(
+            connection: connection, config: config, socket: socket, log: { log($0) })
         while !Task.isCancelled {
             let pause = await courier.step()
             // Ends early only where the task is cancelled, which the loop looks at.
@@ -73,9 +115,10 @@ public enum Link {
         }
     }
 
-    private static func bringCaptures(_ config: LinkConfig, _ client: HTTPClient) async {
+    private static func bringCaptures(_ config: LinkConfig, _ connection: EdgeConnection) async {
         guard let directory = config.captures else { return }
-        var courier = CaptureCourier(client: client, config: config, directory: directory, log: { log($0) })
+        var courier = CaptureCourier(
+            connection: connection, config: config, directory: directory, log: { log($0) })
         while !Task.isCancelled {
             let pause = await courier.step()
             // Ends early only where the task is cancelled, which the loop looks at.

@@ -1,15 +1,24 @@
 import ConfigText
 import Glibc
+import LinuxIO
 import YAMLText
 
 extension Link {
     /// What a file says, in words, and what is worth a second look; throws what is wrong with it.
     public static func check(configPath path: String) throws -> [String] {
         let config = try LinkConfig(try YAMLText.load(path: path), file: path)
+        // What cannot be used would stop the start.
+        let certificates = try config.tls.map { try LinkCertificates($0, log: { _ in }) }
+        let own = certificates?.end.map {
+            "comes with a certificate, good until \(WallClock.text(milliseconds: $0))"
+        }
         return [
+            own ?? "comes without a certificate",
             "site \(config.site): the spool \(config.spool) goes to \(config.url)",
             "at most \(config.batchRecords) records or \(config.batchBytes) bytes in a report",
             config.controlSocket.map { "leases are brought to \($0)" } ?? "no leases are fetched",
+            config.dailyBudget.map { "at most \($0 / 1_000_000) MB leave in a day" } ?? "no daily budget",
+            config.metricsPort.map { "/metrics on 127.0.0.1:\($0)" } ?? "no /metrics",
         ] + remarks(config).map { "remark: " + $0 }
     }
 

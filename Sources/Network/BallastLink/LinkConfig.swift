@@ -16,43 +16,64 @@ public struct LinkConfig: Sendable, Equatable {
         }
     }
 
+    /// Whom to believe, and with what to come.
+    public struct TLS: Sendable, Equatable {
+        /// PEM; `nil` = the authorities that the system trusts.
+        public var authority: String?
+        /// PEM: the site's own certificate and its key; both or none.
+        public var certificate: String?
+        public var key: String?
+    }
+
     /// The directory that `ballastd` writes the spool to.
     public var spool: String
     public var site: String
     /// Without the path of the endpoint: `https://aggregator.example`.
     public var url: String
     public var token: Token
+    /// `nil` = neither an authority nor a certificate of one's own.
+    public var tls: TLS?
     public var batchRecords: Int
     public var batchBytes: Int
     /// Where leases from the aggregator are brought to; `nil` = none are fetched.
     public var controlSocket: String?
     /// The directory of the controller's captures; `nil` = none are delivered.
     public var captures: String?
+    /// Bytes that may leave in a day, UTC; `nil` = as many as there are.
+    public var dailyBudget: Int?
+    /// Where `/metrics` is, on 127.0.0.1; `nil` = nowhere; 0 = any free port.
+    public var metricsPort: Int?
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
             let spool = reader.value(LinkKeys.spool)
             let site = reader.value(LinkKeys.site)
             let aggregator = reader.section("aggregator") { section in
-                (url: Self.url(section), token: Self.token(section))
+                let url = Self.url(section)
+                return (url: url, token: Self.token(section), tls: Self.tls(section, url: url))
             }
             let records = reader.value(LinkKeys.batchRecords)
             let bytes = reader.value(LinkKeys.batchBytes)
             let socket = reader.value(LinkKeys.controlSocket)
             let captures = reader.value(LinkKeys.captures)
-            guard let spool, let site, let url = aggregator?.url, let token = aggregator?.token, let records,
-                let bytes, let socket, let captures
+            let (budget, port) = (reader.value(LinkKeys.dailyBudget), reader.value(LinkKeys.metricsPort))
+            guard let spool, let site, let url = aggregator?.url, let token = aggregator?.token,
+                let tls = aggregator?.tls, let records,
+                let bytes, let socket, let captures, let budget, let port
             else { return nil }
             return LinkConfig(
-                spool: spool, site: site, url: url, token: token, batchRecords: records, batchBytes: bytes,
-                controlSocket: socket, captures: captures)
+                spool: spool, site: site, url: url, token: token, tls: tls == TLS() ? nil : tls,
+                batchRecords: records, batchBytes: bytes, controlSocket: socket, captures: captures,
+                dailyBudget: budget, metricsPort: port)
         }
     }
 
     private init(
-        spool: String, site: String, url: String, token: Token, batchRecords: Int, batchBytes: Int,
-        controlSocket: String?, captures: String?
+        spool: String, site: String, url: String, token: Token, tls: TLS?, batchRecords: Int,
+        batchBytes: Int, controlSocket: String?, captures: String?, dailyBudget: Int?, metricsPort: Int?
     ) {
+        (self.dailyBudget, self.metricsPort) = (dailyBudget, metricsPort)
+        self.tls = tls
         self.captures = captures
         self.controlSocket = controlSocket
         self.spool = spool
@@ -78,6 +99,19 @@ public struct LinkConfig: Sendable, Equatable {
                 "url", "http:// carries the token in clear text: use https://, or say allow_plain_http: true")
         }
         return url
+    }
+
+    private static func tls(_ section: ConfigReader, url: String?) -> TLS? {
+        guard let authority = section.value(LinkKeys.authority),
+            let certificate = section.value(LinkKeys.certificate), let key = section.value(LinkKeys.key)
+        else { return nil }
+        if (certificate == nil) != (key == nil) {
+            section.refuse("certificate", "certificate and key are given together")
+        }
+        if url?.hasPrefix("http://") ?? false, authority ?? certificate ?? key != nil {
+            section.refuse("url", "ca_file, certificate and key have no effect over http://")
+        }
+        return TLS(authority: authority, certificate: certificate, key: key)
     }
 
     private static func token(_ section: ConfigReader) -> Token? {
@@ -110,6 +144,17 @@ enum LinkKeys {
     static let tokenFile = ConfigKey<String?>.text(
         "token_file", allowed: "a path", .fixed(nil), "a file that holds nothing but the bearer token"
     ) { text in .some(text) }
+    static let authority = path(
+        "ca_file",
+        "PEM: the authority of the aggregator's certificate; without it those that the system trusts")
+    static let certificate = path(
+        "certificate", "PEM: the site's certificate; looked at anew when it changes")
+    static let key = path("key", "PEM: the certificate's key")
+
+    private static func path(_ name: String, _ note: String) -> ConfigKey<String?> {
+        .text(name, allowed: "a path", .fixed(nil), shown: "none", note) { .some($0) }
+    }
+
     static let plainText = ConfigKey<Bool>.flag(
         "allow_plain_http", .fixed("false"), "http:// to another machine: whoever listens has the token")
     static let controlSocket = ConfigKey<String?>.text(
@@ -126,4 +171,23 @@ enum LinkKeys {
     static let batchBytes = ConfigKey<Int>.whole(
         "batch_max_kb", 1...4_096, "kB", .fixed(512), "most payload in one report"
     ) { $0 * 1_000 }
+    static let dailyBudget = whole(
+        "daily_budget_mb", 1...100_000, "MB",
+        "that may leave in a day (UTC); beyond it records wait, and the newest state leaves each quarter of an hour"
+    ) { $0 * 1_000_000 }
+    static let metricsPort = whole(
+        "metrics_port", 0...65_535, "", "/metrics (Prometheus) on 127.0.0.1; 0 takes any free one"
+    ) { $0 }
+
+    private static func whole(
+        _ name: String, _ range: ClosedRange<Int>, _ unit: String, _ note: String,
+        convert: @escaping @Sendable (Int) -> Int
+    ) -> ConfigKey<Int?> {
+        .text(
+            name, allowed: "\(range.lowerBound) … \(range.upperBound) \(unit)", .fixed(nil), shown: "none",
+            note
+        ) { text in
+            Int(text).flatMap { range.contains($0) ? .some(.some(convert($0))) : nil }
+        }
+    }
 }

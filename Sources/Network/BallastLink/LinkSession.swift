@@ -5,6 +5,9 @@ struct LinkSession {
     private static let idlePause = Duration.milliseconds(100)
     private static let spoolPause = Duration.seconds(1)
     private static let witnessTime = Duration.seconds(600)
+    /// So far behind, what the site looks like now goes ahead of its turn; and so often.
+    private static let lag: UInt64 = 60
+    private static let presentPace = Duration.seconds(10)
 
     private let config: LinkConfig
     private let post: (_ body: [UInt8], _ epoch: SpoolEpoch, _ token: String) async -> ReportAnswer
@@ -21,12 +24,17 @@ struct LinkSession {
     private var recordLimit: Int
     /// When the aggregator's history was said last.
     private var witnessed: ContinuousClock.Instant?
+    private var silence = ControllerSilence()
+    /// When the newest state was sent last.
+    private var presented: ContinuousClock.Instant?
+    private let traffic: Traffic?
 
     init(
-        config: LinkConfig, log: @escaping (String) -> Void,
+        config: LinkConfig, traffic: Traffic? = nil, log: @escaping (String) -> Void,
         post: @escaping (_ body: [UInt8], _ epoch: SpoolEpoch, _ token: String) async -> ReportAnswer
     ) {
         self.config = config
+        self.traffic = traffic
         self.log = log
         self.post = post
         recordLimit = config.batchRecords
@@ -52,20 +60,63 @@ struct LinkSession {
     private mutating func deliver() async throws(SpoolError) -> Duration {
         let reader = try openSpool()
         guard let token = token ?? loadToken() else { return backoff.next(using: &generator) }
+        let durable = reader.durableThrough()
+        let mustTell = silence.look(durable, at: .now)
+        traffic?.figures.note {
+            $0.durable = durable
+            $0.isControllerSilent = silence.isSilent
+        }
+        if traffic?.isSpent() ?? false { return try await waitForTomorrow(reader, token) }
         var batch: SpoolBatch?
         if let position {
             let next = try reader.next(
                 after: position, limitBytes: config.batchBytes, limitCount: recordLimit)
-            if next.isEmpty {
+            if !next.isEmpty { batch = next }
+            if next.isEmpty, !mustTell {
                 // A spool that was made anew has another epoch: begin again with that.
                 if !reader.isCurrent() { self.reader = nil }
                 return Self.idlePause
             }
-            batch = next
         }
-        let body = ReportBody.encode(site: config.site, epoch: reader.epoch, batch)
+        let body = ReportBody.encode(
+            site: config.site, epoch: reader.epoch, batch, try aside(reader, durable))
         let answer = await post(body, reader.epoch, token)
+        if case .stored = answer { note(batch) } else if mustTell { silence.forget() }
         return try take(answer, to: batch, reader)
+    }
+
+    private func note(_ batch: SpoolBatch?) {
+        traffic?.figures.note {
+            $0.reports += 1
+            $0.records += batch?.records.count ?? 0
+        }
+    }
+
+    /// What goes with a report: whether the controller is silent; far behind, what the site looks like now.
+    private mutating func aside(
+        _ reader: SpoolReader, _ durable: UInt64
+    ) throws(SpoolError) -> ReportBody.Aside {
+        var aside = ReportBody.Aside(isSilent: silence.isSilent)
+        guard let position, durable > position + Self.lag,
+            presented.map({ .now - $0 >= Self.presentPace }) ?? true
+        else { return aside }
+        presented = .now
+        aside.present = try SpoolEnd.records(of: config.spool, epoch: reader.epoch)
+        return aside
+    }
+
+    /// The day's budget is spent: now and then the newest state leaves, and nothing else.
+    private mutating func waitForTomorrow(
+        _ reader: SpoolReader, _ token: String
+    ) async throws(SpoolError) -> Duration {
+        enter(.budgetSpent)
+        guard traffic?.mayPassOnce() ?? false else { return Self.spoolPause }
+        let present = try SpoolEnd.records(of: config.spool, epoch: reader.epoch)
+        let body = ReportBody.encode(
+            site: config.site, epoch: reader.epoch, nil,
+            ReportBody.Aside(isSilent: silence.isSilent, present: present))
+        _ = await post(body, reader.epoch, token)
+        return Self.spoolPause
     }
 
     private mutating func openSpool() throws(SpoolError) -> SpoolReader {
@@ -144,6 +195,7 @@ struct LinkSession {
     private mutating func moveTo(_ number: UInt64) throws(SpoolError) {
         if mark?.deliveredThrough != number { try mark?.store(number) }
         position = number
+        traffic?.figures.note { $0.delivered = number }
     }
 
     private mutating func loadToken() -> String? {

@@ -10,18 +10,21 @@ enum LinkState: Equatable {
     case wentBack(to: UInt64)
     case refused(status: UInt, reason: String)
     case unreachable(reason: String)
+    /// As many bytes have left today as may.
+    case budgetSpent
 
     /// Whether the other differs in detail only, and needs no line of its own.
     func isLike(_ other: LinkState) -> Bool {
         switch (self, other) {
         case (.starting, .starting), (.noSpool, .noSpool), (.connected, .connected),
-            (.unreachable, .unreachable), (.spoolSetBack, .spoolSetBack), (.wentBack, .wentBack):
+            (.budgetSpent, .budgetSpent), (.unreachable, .unreachable), (.spoolSetBack, .spoolSetBack),
+            (.wentBack, .wentBack):
             true
         case (.spoolUnreadable(let a), .spoolUnreadable(let b)): a == b
         case (.refused(let a, _), .refused(let b, _)): a == b
         case (.starting, _), (.noSpool, _), (.connected, _), (.unreachable, _), (.spoolSetBack, _),
             (.wentBack, _),
-            (.spoolUnreadable, _), (.refused, _):
+            (.spoolUnreadable, _), (.refused, _), (.budgetSpent, _):
             false
         }
     }
@@ -36,6 +39,7 @@ enum LinkState: Equatable {
             "the aggregator has all through \(aggregator), the spool ends at \(spool): was it set back?"
         case .wentBack(let mark): "the aggregator has all through \(mark) only, less than before: sent again"
         case .refused(let status, let reason): "refused with status \(status): \(LogText.plain(reason))"
+        case .budgetSpent: "as much as may has left today; records wait for tomorrow (UTC)"
         case .unreachable(let reason): "unreachable: \(LogText.plain(reason))"
         }
     }

@@ -3,6 +3,7 @@ import Glibc
 import LinuxIO
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import Quantities
 
 /// The real `ballast-aggregator` with sites `demo` (token `demo-token`) and `other` (token `other-token`), and the
@@ -28,12 +29,19 @@ public final class RunningAggregator {
     /// Of the local listener, where `extra` asks for one.
     public private(set) var localPort = 0
     private var program: RunningProgram?
+    /// PEM: whom to believe where it speaks TLS; `nil` = it speaks in the clear.
+    private let authority: String?
+    /// PEM, with its key: with what to come to it.
+    public var certificate: (file: String, key: String)?
 
     public var database: String { scratch.path + "/aggregator.sqlite" }
-    public var url: String { "http://127.0.0.1:\(port)" }
+    public var url: String { "\(authority == nil ? "http" : "https")://127.0.0.1:\(port)" }
 
-    public init(in scratch: ScratchFolder, extra: String = "") throws {
+    public var processID: pid_t { program?.processID ?? 0 }
+
+    public init(in scratch: ScratchFolder, extra: String = "", authority: String? = nil) throws {
         self.scratch = scratch
+        self.authority = authority
         self.extra = extra
         try start()
     }
@@ -93,20 +101,40 @@ public final class RunningAggregator {
 
     public func ask(
         _ path: String, _ body: HTTPClientRequest.Body?, token: String?, method: String? = nil,
-        type: String? = nil
+        type: String? = nil, coding: String? = nil
     ) async throws -> Answer {
-        var request = HTTPClientRequest(url: path.hasPrefix("http:") ? path : url + path)
+        var request = HTTPClientRequest(url: path.hasPrefix("http") ? path : url + path)
         if let body {
             request.method = .POST
             request.body = body
         }
         if let method { request.method = .init(rawValue: method) }
+        if let coding { request.headers.add(name: "Content-Encoding", value: coding) }
         if let type { request.headers.add(name: "Content-Type", value: type) }
+        if let authority { request.tlsConfiguration = try tls(authority) }
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
         let bytes = try await response.body.collect(upTo: 1 << 24)
         let headers = Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) { $1 }
         return Answer(status: Int(response.status.code), body: String(buffer: bytes), headers: headers)
+    }
+
+    private func tls(_ authority: String) throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.trustRoots = .file(authority)
+        if let certificate {
+            configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(certificate.file).map {
+                .certificate($0)
+            }
+            configuration.privateKey = .privateKey(
+                try NIOSSLPrivateKey(file: certificate.key, format: .pem))
+        }
+        return configuration
+    }
+
+    /// What the local listener gives.
+    public func metrics() async throws -> String {
+        try await ask("http://127.0.0.1:\(localPort)/metrics", nil, token: nil).body
     }
 
     /// The mark of site `demo` as the API gives it; 0 where it has never reported.

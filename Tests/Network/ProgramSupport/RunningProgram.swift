@@ -14,7 +14,7 @@ public final class RunningProgram {
     private static let patience = Duration.seconds(60)
 
     public let name: String
-    private let processID: pid_t
+    public let processID: pid_t
     private let errorOutput: FileDescriptor
     private var isRunning = true
     /// All that came from standard error so far.

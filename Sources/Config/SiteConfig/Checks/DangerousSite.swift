@@ -6,7 +6,7 @@ import Quantities
 struct DangerousSite {
     private let site: SiteConfig
     private let reader: ConfigReader
-    private var isReal: Bool { site.mode != .simulation }
+    private var isReal: Bool { site.mode.rules.protection != .ranges }
 
     static func check(_ site: SiteConfig, _ reader: ConfigReader) {
         // One wrong value is told by itself.
@@ -17,7 +17,7 @@ struct DangerousSite {
         danger.checkGrid()
         danger.checkLimits()
         danger.checkPlace()
-        if site.mode == .production { danger.checkEmergencyStops() }
+        if site.mode.rules.isWhole { danger.checkEmergencyStops() }
     }
 
     private func refuse(_ key: String, _ what: String) { reader.refuse(key, what) }
@@ -245,7 +245,7 @@ extension SiteConfig {
     /// and CAN interfaces of this one. What only reads or simulates such a file may have it; a daemon does
     /// not start with it.
     public var realDevices: [String] {
-        guard mode == .simulation else { return [] }
+        guard mode.rules.protection == .ranges else { return [] }
         var devices: [String] = []
         func add(_ modbus: ModbusConfig?) {
             switch modbus?.endpoint {

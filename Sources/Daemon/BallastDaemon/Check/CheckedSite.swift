@@ -1,6 +1,7 @@
 import BatteryProfiles
 import ConfigText
 import LinuxIO
+import SiteAudit
 import SiteConfig
 import SiteFile
 import YAMLText
@@ -28,6 +29,11 @@ public struct CheckedSite: Sendable {
             self.bytes = bytes
             sha256 = SHA256.hex(of: bytes)
         }
+    }
+
+    /// Tells one configuration from another: SHA-256 of the lines in which `--check` names the files.
+    var digest: String {
+        SHA256.hex(of: Array(files.map { "sha256 \($0.sha256)  \($0.path)\n" }.joined().utf8))
     }
 
     /// Reads and checks a configuration file.
@@ -105,7 +111,7 @@ public struct CheckedSite: Sendable {
             let after = "after \(Int(unit.reversion.seconds)) s of silence"
             guard let map = drivers.map(of: unit.inverter), let control = map.control else {
                 let alone =
-                    config.mode == .production
+                    config.mode.rules.inverter == .proven
                     ? "it is not driven before commission reversion has measured it"
                     : "it has no safe reversion"
                 return [

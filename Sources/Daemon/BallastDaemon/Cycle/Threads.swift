@@ -27,7 +27,7 @@ enum Threads {
             link: site.cycleLink, units: config.units.map(\.id),
             timing: TimingSource(site),
             access: ControlAccess(
-                isSimulation: config.mode == .simulation, isCommissioned: latches.isCommissioned),
+                isSimulation: config.mode.rules.isOwnUserService, isCommissioned: latches.isCommissioned),
             journal: journal, beat: onlookers.control,
             modbus: ModbusDesk(config, ports: site.modbusLinks.map { ($0.endpoint, $0.service) }),
             leases: leases, tap: site.tap)
@@ -48,7 +48,7 @@ enum Threads {
             let cycle = try startCycle(site, realtime)
             let grant = realtime.wait()
             tell(grant, journal)
-            if config.mode == .production && !grant.isSufficient {
+            if config.mode.rules.realTime == .required && !grant.isSufficient {
                 // Nothing has spoken to the plant yet.
                 end(site, cycle, control, recorder, keeping, files, blackBox, others)
                 throw Daemon.StartFailure(
@@ -59,7 +59,7 @@ enum Threads {
             let watchdog = try startWatchdog(site, onlookers, busStop: busStop, stop: watchdogStop)
             // The cycle and the buses have inherited what the unit gives; the onlookers need none of it.
             RealTime.leave()
-            announce(config, journal)
+            announce(checked, journal)
             var supervisor = Supervisor(
                 site: site, journal: journal, recorder: recorder, control: control, onlookers: onlookers,
                 files: files, realtime: grant.text,
@@ -160,12 +160,13 @@ enum Threads {
         }
     }
 
-    private static func announce(_ config: SiteConfig, _ journal: Journal) {
+    private static func announce(_ checked: CheckedSite, _ journal: Journal) {
+        let config = checked.config
         let text =
             "site \(config.siteID) (\(config.mode.rawValue)): \(config.units.count) units,"
             + " period \(config.control.period.milliseconds) ms; every unit starts out of service"
         journal.write(
-            LogRecord(.started, text, [.site: config.siteID]))
+            LogRecord(.started, text, [.site: config.siteID, .digest: checked.digest]))
         ServiceManager.ready(status: text)
     }
 

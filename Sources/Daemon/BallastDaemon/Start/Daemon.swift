@@ -127,7 +127,7 @@ public enum Daemon {
     ) throws(StartFailure) -> ProcessLockBox {
         do {
             try DurableFile.createDirectories(directory)
-            if mode == .production, DiskProbe.isInMemory(directory) {
+            if mode.rules.isWhole, DiskProbe.isInMemory(directory) {
                 throw StartFailure(
                     description: "state directory \(directory) is in memory: latched trips would be lost",
                     isConfiguration: true)

@@ -86,7 +86,7 @@ enum ProfileFiles {
             throw refuse("accept_without: [bms_alarm] stands only where the battery never sends alarms")
         }
         try checkChemistry(profile.chemistry, site, refuse)
-        guard site.mode == .production else { return }
+        guard site.mode.rules.isWhole else { return }
         // The time to zero power is reckoned with it for every reading.
         if unit.battery.period < profile.slowestPeriod {
             throw refuse(

@@ -1,0 +1,108 @@
+import Quantities
+
+/// What a master asks of the station, apart from commands.
+extension Outstation {
+    /// An ASDU has come on a started link.
+    mutating func delivered(_ bytes: [UInt8], _ link: Int, _ moment: OutstationMoment) {
+        switch ASDU.read(bytes) {
+        // The link itself was right; what stands in the frame means nothing that could be answered.
+        case .malformed: return
+        case .unknownType(let header): mirror(bytes, header, link, moment)
+        case .asdu(let asdu): requested(asdu, link, moment)
+        }
+    }
+
+    /// Sends an ASDU that we cannot read back as it came, refused.
+    private mutating func mirror(
+        _ bytes: [UInt8], _ header: ASDUHeader, _ link: Int, _ moment: OutstationMoment
+    ) {
+        var header = header
+        header.cause = .unknownType
+        header.isNegative = true
+        sendRaw(header.bytes + bytes.dropFirst(ASDU.headerLength), link, moment)
+    }
+
+    private mutating func requested(_ asdu: ASDU, _ link: Int, _ moment: OutstationMoment) {
+        func refused(_ cause: Cause) -> ASDU { asdu.answered(cause, isNegative: true) }
+        switch asdu.type {
+        case .single, .double, .step, .bitstring, .normalised, .scaled, .float, .counter, .singleTimed,
+            .doubleTimed, .stepTimed, .bitstringTimed, .normalisedTimed, .scaledTimed, .floatTimed,
+            .counterTimed, .endOfInitialisation:
+            // Values are ours to tell.
+            return reply(refused(.unknownType), link)
+        case .interrogation, .counterInterrogation, .read, .clockSynchronisation, .resetProcess, .test,
+            .testTimed, .singleCommand, .doubleCommand, .setpointNormalised, .setpointScaled,
+            .setpointFloat, .singleCommandTimed, .doubleCommandTimed, .setpointNormalisedTimed,
+            .setpointScaledTimed, .setpointFloatTimed:
+            break
+        }
+        guard Self.isCause(asdu.cause, of: asdu.type) else { return reply(refused(.unknownCause), link) }
+        let isBroadcast =
+            asdu.commonAddress == ASDU.everyStation
+            && [.interrogation, .counterInterrogation, .clockSynchronisation, .resetProcess].contains(
+                asdu.type)
+        guard asdu.commonAddress == table.commonAddress || isBroadcast else {
+            return reply(refused(.unknownCommonAddress), link)
+        }
+        var own = asdu
+        own.commonAddress = table.commonAddress
+        answer(own, link, moment)
+    }
+
+    private static func isCause(_ cause: Cause, of type: TypeID) -> Bool {
+        if type == .read { return cause == .requested }
+        return cause == .activation || (cause == .deactivation && type != .test && type != .testTimed)
+    }
+
+    private mutating func answer(_ asdu: ASDU, _ link: Int, _ moment: OutstationMoment) {
+        let confirmation: Cause =
+            asdu.cause == .deactivation ? .deactivationConfirmation : .activationConfirmation
+        guard let object = asdu.objects.first else { return }
+        switch (asdu.type, object.value) {
+        case (.interrogation, .qualifier(let group)), (.counterInterrogation, .qualifier(let group)):
+            guard object.address == 0 else {
+                return reply(asdu.answered(.unknownObject, isNegative: true), link)
+            }
+            interrogate(asdu, group, confirmation, link)
+        case (.read, _): read(asdu, object.address, link)
+        case (.clockSynchronisation, _):
+            // The gateway's own clock sources rule; what it says now goes back with the refusal.
+            var refusal = asdu.answered(confirmation, isNegative: true)
+            let time = CP56Time(milliseconds1970: moment.wall, isInvalid: !moment.isSynchronised)
+            refusal.objects = [InformationObject(0, .time(time))]
+            reply(refusal, link)
+        case (.test, _), (.testTimed, _): reply(asdu.answered(confirmation, isNegative: false), link)
+        case (.resetProcess, _): reply(asdu.answered(confirmation, isNegative: true), link)
+        case _: command(asdu, object, link, moment)
+        }
+    }
+
+    /// A second interrogation waits for the end of the first: its answers would only fill the queue.
+    private mutating func interrogate(_ asdu: ASDU, _ group: UInt8, _ confirmation: Cause, _ link: Int) {
+        let isBusy = connections[link]?.replies.contains { $0.cause == .activationTermination } == true
+        let isRight =
+            asdu.type == .interrogation ? (20...36).contains(group) : (1...5).contains(group & 0x3F)
+        // Counters cannot be frozen or reset from afar, and nothing is aborted.
+        let isPossible =
+            isRight && asdu.cause == .activation && (asdu.type == .interrogation || group & 0xC0 == 0)
+        guard isPossible, !isBusy, !asdu.isTest else {
+            return reply(asdu.answered(confirmation, isNegative: true), link)
+        }
+        reply(asdu.answered(confirmation, isNegative: false), link)
+        if asdu.type == .interrogation {
+            let cause = Cause(code: group)
+            let wanted = table.points.indices.filter {
+                group == 20 || table.points[$0].group == Int(group) - 20
+            }
+            for page in pages(of: wanted, cause) { reply(page, link) }
+        }
+        reply(asdu.answered(.activationTermination, isNegative: false), link)
+    }
+
+    private mutating func read(_ asdu: ASDU, _ address: UInt32, _ link: Int) {
+        guard let index = points[address] else {
+            return reply(asdu.answered(.unknownObject, isNegative: true), link)
+        }
+        for page in pages(of: [index], .requested) { reply(page, link) }
+    }
+}

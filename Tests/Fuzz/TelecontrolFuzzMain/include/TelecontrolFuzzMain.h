@@ -1,0 +1,1 @@
+// Nothing: the entry point is called by nobody but the linker.
