@@ -24,13 +24,14 @@ let storeys: [String: [String]] = [
     ],
     "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML"],
     "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness", "Incident"],
-    "Network": ["BallastLink", "IEC104", "RemoteLeases", "SiteRecords"],
+    "Network": ["BallastLink", "BallastScada", "IEC104", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
         "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
     ],
     "Simulation": ["Scenario", "BallastSimulator", "VirtualSite", "FrequencyReplay"],
     "Programs": [
-        "ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-aggregator", "ballast-sim",
+        "ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-scada", "ballast-aggregator",
+        "ballast-sim",
     ],
 ]
 
@@ -89,6 +90,7 @@ let package = Package(
         .executable(name: "ballastctl", targets: ["ballastctl"]),
         .executable(name: "ballast-door", targets: ["ballast-door"]),
         .executable(name: "ballast-link", targets: ["ballast-link"]),
+        .executable(name: "ballast-scada", targets: ["ballast-scada"]),
         .executable(name: "ballast-sim", targets: ["ballast-sim"]),
         .executable(name: "ballast-aggregator", targets: ["ballast-aggregator"]),
     ],
@@ -182,6 +184,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ]),
+        edge("BallastScada", ["Quantities", "ConfigText", "ControlSocket", "IEC104", "LinuxIO", "YAMLText"]),
         edge(
             "BallastAggregator",
             [
@@ -235,6 +238,7 @@ let package = Package(
             ]),
         program("ballast-door", ["LinuxIO", "ControlSocket", argumentParser]),
         program("ballast-link", ["BallastLink", argumentParser]),
+        program("ballast-scada", ["BallastScada", argumentParser]),
         program(
             "ballast-aggregator",
             ["BallastAggregator", "BooksFiles", "LinuxIO", "RemoteLeases", "Signatures", argumentParser]),
@@ -310,6 +314,7 @@ let package = Package(
                 "ModbusCommissioning", "SiteConfig", "YAMLText",
             ]),
         tests("PhasorBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "PhasorBus"]),
+        tests("BallastScadaTests", ["ConfigText", "YAMLText", "IEC104", "BallastScada"]),
         tests("IEC104Tests", ["Quantities", "ConfigText", "YAMLText", "IEC104"], exclude: ["golden.tsv"]),
         tests("RemoteLeasesTests", ["Quantities", "RemoteLeases", "Signatures"]),
         tests("RecorderTests", ["LinuxIO", "Recorder"]),
@@ -357,7 +362,8 @@ let package = Package(
                 "DeviceCodecs", "DeviceDrivers", "ModbusBus", "SafeOutput",
                 "ControlSocket", "SiteEvents", "BallastDaemon", "BallastSimulator",
                 "ProgramSupport", "ballastd",
-                "ballastctl", "ballast-door", "ballast-sim", "ballast-link", "ballast-aggregator",
+                "ballastctl", "ballast-door", "ballast-sim", "ballast-link", "ballast-scada",
+                "ballast-aggregator",
             ]),
         support("BooksSupport", in: "Aggregator"),
         tests("ExactAmountsTests", ["ExactAmounts", "BooksSupport"]),
@@ -372,7 +378,10 @@ let package = Package(
         tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),
         tests(
             "SystemdTests", in: "",
-            ["ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-aggregator"]),
+            [
+                "ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-scada",
+                "ballast-aggregator",
+            ]),
     ]
 )
 

@@ -63,6 +63,7 @@ import Testing
         "BallastAggregator": ["JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes",
                               "ServiceLifecycle", "UnixSignals"],
+        "BallastScada":      ["Quantities", "ConfigText", "ControlSocket", "IEC104", "LinuxIO", "YAMLText"],
         "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
         "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
@@ -81,6 +82,7 @@ import Testing
                                "ArgumentParser"],
         "ballast-door":       ["ControlSocket", "LinuxIO", "ArgumentParser"],
         "ballast-link":       ["BallastLink", "ArgumentParser"],
+        "ballast-scada":      ["BallastScada", "ArgumentParser"],
         "ballast-aggregator": ["BallastAggregator", "BooksFiles", "LinuxIO", "RemoteLeases", "Signatures", "ArgumentParser"],
         "ballast-sim":        ["BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
                                "ModbusBus", "Quantities", "Scenario", "ConfigText", "SiteConfig", "VirtualSite", "YAMLText", "ArgumentParser"],
@@ -116,7 +118,7 @@ import Testing
         }
         let drivers: Set<String> = ["CANBus", "ModbusBus", "DeviceCodecs", "SiteConfig", "LinuxIO"]
         #expect(Self.pure["Control"]?.isDisjoint(with: drivers) == true)
-        for remote in ["BallastLink", "BallastAggregator"] {
+        for remote in ["BallastLink", "BallastScada", "BallastAggregator"] {
             let safety = drivers.subtracting(["LinuxIO"]).union(["Control", "Interlocks", "Plant"])
             #expect(Self.composition[remote]?.isDisjoint(with: safety) == true, "\(remote)")
         }
