@@ -26,7 +26,8 @@ let storeys: [String: [String]] = [
     "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness", "Incident"],
     "Network": ["BallastLink", "BallastScada", "IEC104", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
-        "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
+        "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Fleet", "Ledger", "Metering",
+        "Settlement",
     ],
     "Simulation": ["Scenario", "BallastSimulator", "VirtualSite", "FrequencyReplay"],
     "Programs": [
@@ -136,6 +137,7 @@ let package = Package(
         // above the site: whole amounts and exact money; pure as well
         pure("ExactAmounts"),
         pure("Metering", ["ExactAmounts"]),
+        pure("Fleet", ["Quantities", "Plant", "PowerDispatch", "ExactAmounts", "ConfigText"]),
         pure("Ledger", ["ExactAmounts"]),
         pure("Contracts", ["ExactAmounts"]),
         pure("Settlement", ["ExactAmounts", "Metering", "Ledger", "Contracts"]),
@@ -367,6 +369,9 @@ let package = Package(
             ]),
         support("BooksSupport", in: "Aggregator"),
         tests("ExactAmountsTests", ["ExactAmounts", "BooksSupport"]),
+        tests(
+            "FleetTests",
+            ["Quantities", "Plant", "PowerDispatch", "ExactAmounts", "ConfigText", "YAMLText", "Fleet"]),
         tests("MeteringTests", ["ExactAmounts", "Metering", "BooksSupport"]),
         tests("LedgerTests", ["ExactAmounts", "Ledger", "BooksSupport"]),
         tests("ContractsTests", ["ExactAmounts", "Contracts", "BooksSupport"]),

@@ -27,6 +27,7 @@ import Testing
         "IEC104":            ["Quantities", "ConfigText"],
         "ExactAmounts":      [],
         "Metering":          ["ExactAmounts"],
+        "Fleet":             ["Quantities", "Plant", "PowerDispatch", "ExactAmounts", "ConfigText"],
         "Ledger":            ["ExactAmounts"],
         "Contracts":         ["ExactAmounts"],
         "Settlement":        ["ExactAmounts", "Metering", "Ledger", "Contracts"],
@@ -125,6 +126,7 @@ import Testing
         let network: Set<String> = ["NIOCore", "NIOSSL", "AsyncHTTPClient", "Hummingbird", "GRDB", "Crypto"]
         #expect(Self.composition["BallastDaemon"]?.isDisjoint(with: network) == true)
         #expect(Self.pure["Metering"]?.contains("Ledger") == false, "meters know no money")
+        #expect(Self.pure["Fleet"]?.isDisjoint(with: ["Interlocks", "Control", "Ledger"]) == true)
         #expect(Self.pure["Ledger"] == ["ExactAmounts"], "the ledger knows neither meters nor markets")
         #expect(Self.pure["Contracts"]?.contains("Ledger") == false)
         #expect(Self.composition["BooksFiles"]?.isDisjoint(with: network) == true)

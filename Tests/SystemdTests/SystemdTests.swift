@@ -2,7 +2,9 @@ import Foundation
 import Testing
 
 @Suite struct SystemdTests {
-    @Test(arguments: ["ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-scada", "ballast-aggregator"])
+    @Test(arguments: [
+        "ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-scada", "ballast-aggregator",
+    ])
     func `every program that a unit starts is built`(program: String) {
         let path = UnitFolder.builtPrograms.appending(path: program).path
         #expect(FileManager.default.isExecutableFile(atPath: path), "\(path) is not there: run hil/test")
