@@ -24,13 +24,15 @@ let storeys: [String: [String]] = [
     ],
     "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML", "CZlib"],
     "Daemon": ["BallastDaemon", "SiteEvents", "SiteAudit", "FrequencyRecord", "GatewayFitness", "Incident"],
-    "Network": ["BallastLink", "IEC104", "RemoteLeases", "SiteRecords"],
+    "Network": ["BallastLink", "BallastScada", "IEC104", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
-        "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
+        "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Fleet", "Ledger", "Metering",
+        "Settlement",
     ],
     "Simulation": ["Scenario", "BallastSimulator", "VirtualSite", "FrequencyReplay"],
     "Programs": [
-        "ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-aggregator", "ballast-sim",
+        "ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-scada", "ballast-aggregator",
+        "ballast-sim",
     ],
 ]
 
@@ -89,6 +91,7 @@ let package = Package(
         .executable(name: "ballastctl", targets: ["ballastctl"]),
         .executable(name: "ballast-door", targets: ["ballast-door"]),
         .executable(name: "ballast-link", targets: ["ballast-link"]),
+        .executable(name: "ballast-scada", targets: ["ballast-scada"]),
         .executable(name: "ballast-sim", targets: ["ballast-sim"]),
         .executable(name: "ballast-aggregator", targets: ["ballast-aggregator"]),
     ],
@@ -140,6 +143,7 @@ let package = Package(
         // above the site: whole amounts and exact money; pure as well
         pure("ExactAmounts"),
         pure("Metering", ["ExactAmounts"]),
+        pure("Fleet", ["Quantities", "Plant", "PowerDispatch", "ExactAmounts", "ConfigText"]),
         pure("Ledger", ["ExactAmounts"]),
         pure("Contracts", ["ExactAmounts"]),
         pure("Settlement", ["ExactAmounts", "Metering", "Ledger", "Contracts"]),
@@ -193,6 +197,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
+        edge("BallastScada", ["Quantities", "ConfigText", "ControlSocket", "IEC104", "LinuxIO", "YAMLText"]),
         edge(
             "BallastAggregator",
             [
@@ -251,6 +256,7 @@ let package = Package(
             ]),
         program("ballast-door", ["LinuxIO", "ControlSocket", argumentParser]),
         program("ballast-link", ["BallastLink", argumentParser]),
+        program("ballast-scada", ["BallastScada", argumentParser]),
         program(
             "ballast-aggregator",
             ["BallastAggregator", "BooksFiles", "LinuxIO", "RemoteLeases", "Signatures", argumentParser]),
@@ -328,6 +334,7 @@ let package = Package(
                 "ModbusCommissioning", "SiteConfig", "YAMLText",
             ]),
         tests("PhasorBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "PhasorBus"]),
+        tests("BallastScadaTests", ["ConfigText", "YAMLText", "IEC104", "BallastScada"]),
         tests("IEC104Tests", ["Quantities", "ConfigText", "YAMLText", "IEC104"], exclude: ["golden.tsv"]),
         tests("RemoteLeasesTests", ["Quantities", "RemoteLeases", "Signatures"]),
         tests("RecorderTests", ["LinuxIO", "Recorder"]),
@@ -377,10 +384,14 @@ let package = Package(
                 "DeviceCodecs", "DeviceDrivers", "ModbusBus", "SafeOutput",
                 "ControlSocket", "SiteAudit", "SiteEvents", "BallastDaemon", "BallastSimulator",
                 "ProgramSupport", "ballastd",
-                "ballastctl", "ballast-door", "ballast-sim", "ballast-link", "ballast-aggregator",
+                "ballastctl", "ballast-door", "ballast-sim", "ballast-link", "ballast-scada",
+                "ballast-aggregator",
             ]),
         support("BooksSupport", in: "Aggregator"),
         tests("ExactAmountsTests", ["ExactAmounts", "BooksSupport"]),
+        tests(
+            "FleetTests",
+            ["Quantities", "Plant", "PowerDispatch", "ExactAmounts", "ConfigText", "YAMLText", "Fleet"]),
         tests("MeteringTests", ["ExactAmounts", "Metering", "BooksSupport"]),
         tests("LedgerTests", ["ExactAmounts", "Ledger", "BooksSupport"]),
         tests("ContractsTests", ["ExactAmounts", "Contracts", "BooksSupport"]),
@@ -392,7 +403,10 @@ let package = Package(
         tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),
         tests(
             "SystemdTests", in: "",
-            ["ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-aggregator"]),
+            [
+                "ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-scada",
+                "ballast-aggregator",
+            ]),
     ]
 )
 

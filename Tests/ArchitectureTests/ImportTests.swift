@@ -28,6 +28,7 @@ import Testing
         "IEC104":            ["Quantities", "ConfigText"],
         "ExactAmounts":      [],
         "Metering":          ["ExactAmounts"],
+        "Fleet":             ["Quantities", "Plant", "PowerDispatch", "ExactAmounts", "ConfigText"],
         "Ledger":            ["ExactAmounts"],
         "Contracts":         ["ExactAmounts"],
         "Settlement":        ["ExactAmounts", "Metering", "Ledger", "Contracts"],
@@ -65,6 +66,7 @@ import Testing
         "BallastAggregator": ["Deflate", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTPTypes", "NIOSSL", "SwiftASN1", "X509",
                               "ServiceLifecycle", "UnixSignals"],
+        "BallastScada":      ["Quantities", "ConfigText", "ControlSocket", "IEC104", "LinuxIO", "YAMLText"],
         "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
         "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
@@ -83,6 +85,7 @@ import Testing
                                "ArgumentParser"],
         "ballast-door":       ["ControlSocket", "LinuxIO", "ArgumentParser"],
         "ballast-link":       ["BallastLink", "ArgumentParser"],
+        "ballast-scada":      ["BallastScada", "ArgumentParser"],
         "ballast-aggregator": ["BallastAggregator", "BooksFiles", "LinuxIO", "RemoteLeases", "Signatures", "ArgumentParser"],
         "ballast-sim":        ["BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
                                "ModbusBus", "Quantities", "Scenario", "ConfigText", "SiteConfig", "VirtualSite", "YAMLText", "ArgumentParser"],
@@ -120,13 +123,14 @@ import Testing
         }
         let drivers: Set<String> = ["CANBus", "ModbusBus", "DeviceCodecs", "SiteConfig", "LinuxIO"]
         #expect(Self.pure["Control"]?.isDisjoint(with: drivers) == true)
-        for remote in ["BallastLink", "BallastAggregator"] {
+        for remote in ["BallastLink", "BallastScada", "BallastAggregator"] {
             let safety = drivers.subtracting(["LinuxIO"]).union(["Control", "Interlocks", "Plant"])
             #expect(Self.composition[remote]?.isDisjoint(with: safety) == true, "\(remote)")
         }
         let network: Set<String> = ["NIOCore", "NIOSSL", "AsyncHTTPClient", "Hummingbird", "GRDB", "Crypto"]
         #expect(Self.composition["BallastDaemon"]?.isDisjoint(with: network) == true)
         #expect(Self.pure["Metering"]?.contains("Ledger") == false, "meters know no money")
+        #expect(Self.pure["Fleet"]?.isDisjoint(with: ["Interlocks", "Control", "Ledger"]) == true)
         #expect(Self.pure["Ledger"] == ["ExactAmounts"], "the ledger knows neither meters nor markets")
         #expect(Self.pure["Contracts"]?.contains("Ledger") == false)
         #expect(Self.composition["BooksFiles"]?.isDisjoint(with: network) == true)

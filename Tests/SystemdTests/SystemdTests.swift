@@ -2,7 +2,9 @@ import Foundation
 import Testing
 
 @Suite struct SystemdTests {
-    @Test(arguments: ["ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-aggregator"])
+    @Test(arguments: [
+        "ballastd", "ballastctl", "ballast-door", "ballast-link", "ballast-scada", "ballast-aggregator",
+    ])
     func `every program that a unit starts is built`(program: String) {
         let path = UnitFolder.builtPrograms.appending(path: program).path
         #expect(FileManager.default.isExecutableFile(atPath: path), "\(path) is not there: run hil/test")
@@ -16,7 +18,7 @@ import Testing
 
     @Test func `systemd has nothing to say about the units`() throws {
         let folder = try UnitFolder(programs: UnitFolder.builtPrograms)
-        #expect(try folder.units.count == 8)
+        #expect(try folder.units.count == 9)
         let result = try Self.verify(folder)
         #expect(result.status == 0 && result.output.isEmpty, "\(result.output)")
     }
@@ -39,6 +41,7 @@ import Testing
         ("ballastd.service",           15, "serial ports, CAN and the field network"),
         ("ballast-door.service",        5, "operators' requests, nothing else"),
         ("ballast-link.service",       11, "the internet, nothing else"),
+        ("ballast-scada.service",      11, "the control centre, nothing else"),
         ("ballast-aggregator.service", 11, "the internet, nothing else"),
         ("ballast-can@.service",       25, "CAP_NET_ADMIN, for a moment"),
         ("ballast-can-restart@.service", 25, "the same"),
@@ -79,7 +82,7 @@ import Testing
         #expect(result.status == 0, "\(result.output)")
         let users = try String(contentsOf: root.appending(path: "etc/passwd"), encoding: .utf8)
             .split(separator: "\n").compactMap { $0.split(separator: ":").first.map(String.init) }
-        #expect(users == ["ballast", "ballast-link", "ballast-aggregator"])
+        #expect(users == ["ballast-scada", "ballast", "ballast-link", "ballast-aggregator"])
     }
 }
 

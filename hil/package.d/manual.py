@@ -12,6 +12,7 @@ PAGES = {
     "ballastd": 8,
     "ballast-door": 8,
     "ballast-link": 8,
+    "ballast-scada": 8,
     "ballast-aggregator": 8,
     "ballastctl": 1,
     "ballast-sim": 1,

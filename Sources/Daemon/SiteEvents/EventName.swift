@@ -138,6 +138,7 @@ public enum EventName: String, Sendable, CaseIterable {
     case riskAccepted = "risk_accepted"
     case remoteLease = "remote_lease"
     case remoteLeaseRefused = "remote_lease_refused"
+    case controlCentre = "control_centre"
     case `operator`
     case operatorRefused = "operator_refused"
     case commission

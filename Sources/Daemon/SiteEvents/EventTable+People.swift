@@ -99,5 +99,16 @@ extension EventTable {
                 replayed, other_site and bad_signature again and again mean that somebody plays with old leases or a
                 wrong key.
                 """),
+        EventRow(
+            .controlCentre, "5b1e0c2a9d7f4e318c66d2f1a4b7900e", .notice,
+            "The control centre's setpoint was granted, or ended",
+            """
+            ballast-scada has brought a power that the control centre asks for (AGC), inside the bounds of the section
+            control_centre of the site's file. It holds for the time that the message says.
+            """,
+            advice: """
+                'ballastctl scada' shows links and commands, 'ballastctl why' who asks now. A setpoint of the operator
+                ranks above it.
+                """),
     ]
 }

@@ -28,6 +28,8 @@ public enum AccessRole: Int, Sendable, CaseIterable, Comparable {
     public static func needed(for command: ControlRequest.Command) -> AccessRole {
         switch command {
         case .status, .timing, .trips, .metrics, .lease: .viewer
+        // Not by rank: `Asker.isControlCentre` says who may.
+        case .agc, .agcRelease: .viewer
         case .reset, .stop, .resume, .setpoint, .revoke, .mode, .capture: .operator
         case .modbusWrite, .reversion: .service
         }
@@ -39,31 +41,42 @@ public struct RoleGroups: Sendable, Equatable {
     public var viewer: UInt32?
     public var `operator`: UInt32?
     public var service: UInt32?
+    /// Of `ballast-scada`, which brings the control centre's setpoints and nothing else.
+    public var controlCentre: UInt32?
 
-    public init(viewer: UInt32?, operator: UInt32?, service: UInt32?) {
+    public init(viewer: UInt32?, operator: UInt32?, service: UInt32?, controlCentre: UInt32? = nil) {
+        self.controlCentre = controlCentre
         self.viewer = viewer
         self.operator = `operator`
         self.service = service
     }
+
+    /// The group that may bring the control centre's setpoints. No role has it by its rank, root neither.
+    public static let controlCentreGroup = "ballast-scada"
 
     /// As the machine's group database has them now.
     public static func ofThisMachine() -> RoleGroups {
         RoleGroups(
             viewer: Accounts.groupID(named: AccessRole.viewer.group),
             operator: Accounts.groupID(named: AccessRole.operator.group),
-            service: Accounts.groupID(named: AccessRole.service.group))
+            service: Accounts.groupID(named: AccessRole.service.group),
+            controlCentre: Accounts.groupID(named: controlCentreGroup))
     }
 
     /// The strongest role of somebody in `groups`; root is service. `nil`: none.
     public func role(userID: UInt32, groups: [UInt32]) -> AccessRole? {
         if userID == 0 { return .service }
-        func isMember(_ group: UInt32?) -> Bool {
-            // A group that the daemon's user namespace does not map looks like any other: it proves nothing.
-            group.map { $0 != Accounts.unmapped && groups.contains($0) } ?? false
-        }
-        if isMember(service) { return .service }
-        if isMember(`operator`) { return .operator }
-        return isMember(viewer) ? .viewer : nil
+        if Self.isMember(service, groups) { return .service }
+        if Self.isMember(`operator`, groups) { return .operator }
+        return Self.isMember(viewer, groups) ? .viewer : nil
+    }
+
+    /// Whether somebody in `groups` brings the control centre's setpoints.
+    public func isControlCentre(groups: [UInt32]) -> Bool { Self.isMember(controlCentre, groups) }
+
+    /// A group that the daemon's user namespace does not map looks like any other: it proves nothing.
+    private static func isMember(_ group: UInt32?, _ groups: [UInt32]) -> Bool {
+        group.map { $0 != Accounts.unmapped && groups.contains($0) } ?? false
     }
 }
 
@@ -71,8 +84,11 @@ public struct RoleGroups: Sendable, Equatable {
 public struct Asker: Sendable, Equatable {
     public var userID: UInt32?
     public var role: AccessRole?
+    /// Whether it brings the control centre's setpoints.
+    public var isControlCentre: Bool
 
-    public init(userID: UInt32?, role: AccessRole?) {
+    public init(userID: UInt32?, role: AccessRole?, isControlCentre: Bool = false) {
+        self.isControlCentre = isControlCentre
         self.userID = userID
         self.role = role
     }

@@ -1,6 +1,7 @@
 extension ControlRequest {
     /// An operator's base point ends by itself after at most a day, maintenance after at most a shift.
     public static let setpointSeconds: ClosedRange<Double> = 1...86_400
+    public static let agcSeconds: ClosedRange<Double> = 1...3_600
     public static let maintenanceSeconds: ClosedRange<Double> = 60...43_200
     /// Far above any site that 64 units make; a number beyond it is a slip.
     public static let powerKilowatts: ClosedRange<Double> = -1_000_000...1_000_000
@@ -11,6 +12,10 @@ extension ControlRequest {
         switch command {
         case .status, .timing, .trips, .metrics: return nil
         case .lease: return lease == nil ? "lease is missing" : nil
+        case .agcRelease: return nil
+        case .agc:
+            return Self.fault("power_kw", power_kw, Self.powerKilowatts, "kW")
+                ?? Self.fault("for_s", for_s, Self.agcSeconds, "s")
         case .reset: return reasonFault ?? unitFault
         case .stop, .resume, .revoke, .capture: return reasonFault
         case .setpoint:

@@ -18,6 +18,9 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         case capture
         /// Brings a signed lease from outside; its signature says who asks, not the peer.
         case lease
+        /// The control centre's setpoint, and its end; for the group of `ballast-scada` alone.
+        case agc
+        case agcRelease = "agc_release"
     }
 
     public var command: Command
@@ -25,9 +28,9 @@ public struct ControlRequest: Codable, Sendable, Equatable {
     public var unit: String?
     /// Why a person asks for a change; every change needs it.
     public var reason: String?
-    /// With `setpoint`. Positive = discharge.
+    /// With `setpoint` and `agc`. Positive = discharge.
     public var power_kw: Double?
-    /// With `setpoint`, `mode maintenance` and `mode standby`: how long it holds.
+    /// With `setpoint`, `agc`, `mode maintenance` and `mode standby`: how long it holds.
     public var for_s: Double?
     /// With `mode`: `maintenance`, `standby`, `hold` or `auto`.
     public var mode: String?

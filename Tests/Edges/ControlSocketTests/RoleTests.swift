@@ -31,6 +31,16 @@ import Testing
         #expect(unmapped.role(userID: 1_000, groups: [Accounts.unmapped]) == nil)
     }
 
+    @Test func `the control centre's setpoints come from their own group alone, whatever the role`() {
+        let groups = RoleGroups(viewer: 900, operator: 901, service: 902, controlCentre: 903)
+        #expect(groups.isControlCentre(groups: [900, 903]))
+        #expect(!groups.isControlCentre(groups: [900, 901, 902]), "no rank has it")
+        #expect(!Self.groups.isControlCentre(groups: [903]), "a machine without the group")
+        let unmapped = RoleGroups(
+            viewer: nil, operator: nil, service: nil, controlCentre: Accounts.unmapped)
+        #expect(!unmapped.isControlCentre(groups: [Accounts.unmapped]))
+    }
+
     typealias Permission = (
         command: ControlRequest.Command, viewer: Bool, operator: Bool, service: Bool
     )
@@ -42,6 +52,9 @@ import Testing
         (.trips,    true,  true, true),
         (.metrics,  true,  true, true),
         (.lease,    true,  true, true),
+        // Whatever the role: `isControlCentre` says who may.
+        (.agc,        true, true, true),
+        (.agcRelease, true, true, true),
         (.reset,    false, true, true),
         (.stop,     false, true, true),
         (.resume,   false, true, true),

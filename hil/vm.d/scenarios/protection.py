@@ -15,7 +15,7 @@ def run(rig):
               "bus threads run at 49")
     rig.check(all("TS" in line for line in threads.splitlines() if line.endswith((" control", " recorder", " ballastd"))),
               "all others have stepped down")
-    for unit, limit in (("ballastd", 1.5), ("ballast-door", 0.5), ("ballast-link", 1.1), ("ballast-aggregator", 1.1)):
+    for unit, limit in (("ballastd", 1.5), ("ballast-door", 0.5), ("ballast-link", 1.1), ("ballast-scada", 1.1), ("ballast-aggregator", 1.1)):
         line = rig.sh(f"systemd-analyze security --no-pager {unit} | tail -1")
         score = float(line.split(": ")[1].split()[0])
         rig.check(score <= limit, f"{unit} is exposed at most {limit}", score)

@@ -30,6 +30,8 @@ public struct SiteConfig: Sendable, Equatable {
     public var modbusServer: ModbusServerConfig? = nil
     /// `nil` = no power is taken from outside by signature.
     public var remoteLeases: RemoteLeasesConfig? = nil
+    /// `nil` = no control centre steers the site.
+    public var controlCentre: ControlCentreConfig? = nil
     /// What named persons answer for.
     public var accepted: [AcceptedRisk] = []
     /// Sections that are checked and change nothing here.

@@ -49,6 +49,7 @@ struct SiteReader {
         let schedule = reader.value(SiteKeys.schedule)
         let server = Self.modbusServer(reader)
         let leases = Self.remoteLeases(reader)
+        let centre = Self.controlCentre(reader)
         let accepted = AcceptedRisk.all(reader)
         let withoutEffect = SeedSections.check(reader)
         guard let mode, let control, let grid, let paths, let interlocks, let sharing else { return nil }
@@ -56,8 +57,11 @@ struct SiteReader {
             siteID: siteID ?? units.first?.campusID ?? "site", mode: mode, control: control,
             gridIntegration: grid, gridMeter: meter, units: units, paths: paths, interlocks: interlocks,
             limits: limits, powerSharing: sharing, schedule: schedule, modbusServer: server,
-            remoteLeases: leases, accepted: accepted,
+            remoteLeases: leases, controlCentre: centre, accepted: accepted,
             withoutEffect: withoutEffect)
+        if site.controlCentre != nil, site.modbusServer?.writers.isEmpty == false {
+            reader.refuse("control_centre", "modbus_server has writers, which ask as the source AGC too")
+        }
         SiteProtection.check(site, reader)
         DangerousSite.check(site, reader)
         Self.checkLosses(site, reader)

@@ -35,6 +35,7 @@ extension SiteConfig {
             ("modbus_server.", Keys.ModbusServer.reference),
             ("remote_leases.", Keys.RemoteLeases.reference),
             ("remote_leases.keys[].", Keys.RemoteLeases.keyReference),
+            ("control_centre.", Keys.ControlCentre.reference),
             ("grid_integration.", grid),
             ("grid_integration.frequency_sources[].", GridSourceKeys.reference),
             ("grid_integration.supervision.", GridSupervisionKeys.reference),

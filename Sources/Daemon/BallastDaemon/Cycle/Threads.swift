@@ -23,6 +23,7 @@ enum Threads {
             outbox: outbox)
         let files = FileThread(onlookers.files)
         let leases = LeaseDesk(config, journal: journal, beat: onlookers.leases)
+        let agc = try Self.agc(config, journal)
         let control = ControlService(
             link: site.cycleLink, units: config.units.map(\.id),
             timing: TimingSource(site),
@@ -30,7 +31,7 @@ enum Threads {
                 isSimulation: config.mode.rules.isOwnUserService, isCommissioned: latches.isCommissioned),
             journal: journal, beat: onlookers.control,
             modbus: ModbusDesk(config, ports: site.modbusLinks.map { ($0.endpoint, $0.service) }),
-            leases: leases, tap: site.tap)
+            leases: leases, agc: agc, tap: site.tap)
         let proxy = try Self.proxy(config, control, journal)
         let realtime = Handshake()
         let keeping = LatchPlaces(config).keeping(
@@ -110,6 +111,13 @@ enum Threads {
                 files.run()
             },
         ]
+        if let agc = control.agc {
+            threads.append(
+                try SystemThread(name: "agc") {
+                    RealTime.leave()
+                    agc.run(control)
+                })
+        }
         guard let proxy else { return threads }
         threads.append(
             try SystemThread(name: "proxy") {
@@ -139,6 +147,7 @@ enum Threads {
         cycle.join()
         control.end()
         control.leases?.end()
+        control.agc?.end()
         recorder.end()
         files.end()
         blackBox?.end()
@@ -146,6 +155,15 @@ enum Threads {
         // A disk that does not answer must not keep the process from ending: the plant is at zero.
         let limit = MonotonicTime.now() + .seconds(3)
         for thread in others { _ = thread.join(until: limit) }
+    }
+
+    private static func agc(
+        _ config: SiteConfig, _ journal: Journal
+    ) throws(Daemon.StartFailure) -> AGCDesk? {
+        guard let centre = config.controlCentre else { return nil }
+        do throws(SystemError) { return try AGCDesk(centre, journal: journal) } catch {
+            throw Daemon.StartFailure(description: "control_centre: \(error)")
+        }
     }
 
     private static func proxy(

@@ -19,6 +19,7 @@ struct ControlAccess: Sendable {
         guard let userID else { return Asker(userID: nil, role: nil) }
         var role = known.role(userID: userID, groups: groups)
         if userID == ownUserID { role = max(role ?? .viewer, isSimulation ? .service : .viewer) }
-        return Asker(userID: userID, role: role)
+        let isCentre = known.isControlCentre(groups: groups) || userID == ownUserID && isSimulation
+        return Asker(userID: userID, role: role, isControlCentre: isCentre)
     }
 }

@@ -39,6 +39,23 @@ extension ControlService {
         return isPut ? nil : ControlAnswer(error: "too many ask at once: try again")
     }
 
+    /// Hands a setpoint of the control centre to its desk.
+    func centre(_ question: ControlServer.Question, _ asker: Asker) -> ControlAnswer? {
+        let request = question.request
+        guard asker.isControlCentre else {
+            let group = RoleGroups.controlCentreGroup
+            return refused(request, asker, "\(request.command.rawValue) is for the group \(group) alone")
+        }
+        if let fault = request.fault { return refused(request, asker, fault) }
+        guard let agc else {
+            return refused(
+                request, asker, "no control centre steers this site: its file has no control_centre")
+        }
+        let isPut = agc.put(
+            AGCDesk.Question(request: request, asker: asker, answer: { question.answer($0) }))
+        return isPut ? nil : ControlAnswer(error: "too many ask at once: try again")
+    }
+
     func revoke(_ request: ControlRequest) -> ControlAnswer {
         guard let name = request.unit else {
             return send(.revokeBasePoint(.operator), "the operator's setpoint ends")

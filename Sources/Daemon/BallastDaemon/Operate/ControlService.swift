@@ -37,6 +37,7 @@ final class ControlService: Sendable {
     let journal: Journal
     private let modbus: ModbusDesk
     let leases: LeaseDesk?
+    let agc: AGCDesk?
     let tap: CycleTap?
     private let stop = StopFlag()
     private let beat: Beat
@@ -45,9 +46,10 @@ final class ControlService: Sendable {
     init(
         link: CycleLink, units: [String], timing: TimingSource, access: ControlAccess, journal: Journal,
         beat: Beat = Beat("control"), modbus: ModbusDesk = ModbusDesk(), leases: LeaseDesk? = nil,
-        tap: CycleTap? = nil
+        agc: AGCDesk? = nil, tap: CycleTap? = nil
     ) {
         self.leases = leases
+        self.agc = agc
         self.tap = tap
         self.beat = beat
         self.link = link
@@ -165,6 +167,7 @@ final class ControlService: Sendable {
                 case .status, .timing, .metrics, .trips, .stop:
                     return answer(question.request, asker)
                 case .lease: return lease(question, asker)
+                case .agc, .agcRelease: return centre(question, asker)
                 case .reset, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .capture:
                     let work = Work(question: question, asker: asker, until: .now() + Self.queueing)
                     let hasRoom = works.withLock { works in
@@ -211,7 +214,8 @@ final class ControlService: Sendable {
             return ControlAnswer(
                 metrics: MetricsText.text(state.withLock { $0.status }, timing.report()))
         case .trips: return ControlAnswer(trips: state.withLock { $0.trips })
-        case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .capture, .lease:
+        case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .capture, .lease,
+            .agc, .agcRelease:
             log(request, asker)
             let answer = change(request, asker)
             if let error = answer.error { return refused(request, asker, error) }
@@ -231,7 +235,8 @@ final class ControlService: Sendable {
             return modbusWrite(request, asker)
         case .reversion: return reversion(request)
         case .capture: return capture(request)
-        case .status, .timing, .trips, .metrics, .lease: return ControlAnswer(error: "nothing to change")
+        case .status, .timing, .trips, .metrics, .lease, .agc, .agcRelease:
+            return ControlAnswer(error: "nothing to change")
         }
     }
 

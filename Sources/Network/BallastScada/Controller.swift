@@ -1,0 +1,131 @@
+import ControlSocket
+import Glibc
+import IEC104
+import LinuxIO
+import Quantities
+import Synchronization
+
+/// The controller behind its socket: one thread asks for commands, another one looks on. Neither holds the
+/// other, and the masters wait for none of them.
+final class Controller: Sendable {
+    /// What the controller made of a wish.
+    struct Answer: Sendable {
+        var number: UInt64
+        /// `nil` = done.
+        var refusal: String?
+    }
+
+    struct News: Sendable {
+        var answers: [Answer] = []
+        /// The newest, and when it came.
+        var status: (value: SiteStatus, at: MonotonicTime)?
+    }
+
+    private static let pause = Duration.milliseconds(200)
+    private let path: String
+    private let validity: Duration
+    private let news = Mutex(News())
+    private let wishes = Mutex<[(number: UInt64, wish: Outstation.Wish)]>([])
+    private let asked: WakeUp
+    private let stop = StopFlag()
+    let bell: Bell
+
+    init(path: String, validity: Duration) throws(SystemError) {
+        self.path = path
+        self.validity = validity
+        asked = try WakeUp()
+        bell = try Bell()
+    }
+
+    func end() { stop.raise() }
+
+    func ask(_ number: UInt64, _ wish: Outstation.Wish) {
+        wishes.withLock { $0.append((number, wish)) }
+        asked.signal(at: .now())
+    }
+
+    /// What has come since the last call; the status stays.
+    func take() -> News {
+        news.withLock { news in
+            defer { news.answers = [] }
+            return news
+        }
+    }
+
+    /// Brings one wish after the other.
+    func bring() {
+        while !stop.isRaised {
+            asked.wait(until: .now() + Self.pause)
+            _ = asked.take()
+            while let next = wishes.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+                let refusal = carry(next.wish)
+                news.withLock { $0.answers.append(Answer(number: next.number, refusal: refusal)) }
+                bell.ring()
+            }
+        }
+    }
+
+    /// - Returns: why the controller refuses; `nil` = done.
+    private func carry(_ wish: Outstation.Wish) -> String? {
+        let request: ControlRequest
+        switch wish {
+        case .power(let kilowatts):
+            request = ControlRequest(.agc, power_kw: kilowatts, for_s: validity.seconds)
+        case .release: request = ControlRequest(.agcRelease)
+        case .enable: return nil
+        }
+        do throws(SystemError) {
+            guard let answer = try ControlClient.ask(request, at: path) else {
+                return "the controller gives no answer"
+            }
+            return answer.error
+        } catch {
+            return "the controller cannot be asked: \(error)"
+        }
+    }
+
+    /// Looks at the site's status again and again.
+    func watch() {
+        while !stop.isRaised {
+            let next = MonotonicTime.now() + Self.pause
+            // Without a controller there is no status, which the points then say.
+            if let status = (try? ControlClient.ask(ControlRequest(.status), at: path))?.status {
+                news.withLock { news in
+                    // The age of a status counts from the last cycle that it shows.
+                    if news.status?.value.cycle != status.cycle { news.status = (status, .now()) }
+                }
+                bell.ring()
+            }
+            next.sleep()
+        }
+    }
+}
+
+/// Wakes a thread that waits in `poll`.
+final class Bell: Sendable {
+    private let reading: FileDescriptor
+    private let writing: FileDescriptor
+
+    init() throws(SystemError) {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw SystemError.last("pipe") }
+        reading = FileDescriptor(owning: ends[0])
+        writing = FileDescriptor(owning: ends[1])
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        try reading.setNonBlocking()
+        try writing.setNonBlocking()
+    }
+
+    var number: CInt { reading.number }
+
+    func ring() {
+        var one: UInt8 = 1
+        // A full pipe rings already.
+        _ = Glibc.write(writing.number, &one, 1)
+    }
+
+    func still() {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        while Glibc.read(reading.number, &bytes, bytes.count) > 0 {}
+    }
+}

@@ -1,0 +1,137 @@
+import Glibc
+import IEC104
+import LinuxIO
+import Quantities
+
+/// The masters' connections: accepted from listed addresses alone, each with what waits to be sent.
+struct Masters: ~Copyable {
+    final class Peer {
+        let descriptor: FileDescriptor
+        let address: String
+        let group: Int
+        let since: MonotonicTime
+        var waiting: [UInt8] = []
+
+        init(_ descriptor: consuming FileDescriptor, _ address: String, group: Int, at now: MonotonicTime) {
+            self.descriptor = descriptor
+            self.address = address
+            self.group = group
+            since = now
+        }
+    }
+
+    /// What has happened on a socket.
+    enum Event {
+        case opened(link: Int, group: Int)
+        case received(link: Int, [UInt8])
+        case lost(link: Int)
+        /// Somebody who is not listed, or has too many connections.
+        case refused(String)
+    }
+
+    /// Of one address; a further one makes the oldest go, which may be half open.
+    private static let perAddress = 3
+    private static let longestWaiting = 262_144
+
+    private let listener: FileDescriptor
+    private let groups: [ScadaConfig.Group]
+    private(set) var peers: [Int: Peer] = [:]
+    private var nextLink = 1
+    let port: UInt16
+
+    init(_ config: ScadaConfig) throws(NetworkError) {
+        listener = try NetworkSocket.listen(at: try NetworkAddress(config.address, config.port))
+        port = NetworkSocket.localPort(listener.number) ?? config.port
+        groups = config.groups
+    }
+
+    /// Waits for something to happen on any socket or the bell, and gathers it.
+    mutating func wait(_ bell: CInt, atMost time: Duration, at now: () -> MonotonicTime) -> [Event] {
+        let links = peers.keys.sorted()
+        var entries = [listener.number, bell].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        for link in links {
+            guard let peer = peers[link] else { continue }
+            let events = peer.waiting.isEmpty ? POLLIN : POLLIN | POLLOUT
+            entries.append(pollfd(fd: peer.descriptor.number, events: Int16(events), revents: 0))
+        }
+        guard poll(&entries, nfds_t(entries.count), CInt(time / .milliseconds(1))) > 0 else { return [] }
+        var events: [Event] = []
+        for (link, entry) in zip(links, entries.dropFirst(2)) where entry.revents != 0 {
+            if !push(link) { events.append(.lost(link: link)) } else { events += read(link) }
+        }
+        if entries[0].revents != 0 { events += admit(at: now()) }
+        for event in events {
+            if case .lost(let link) = event { peers[link] = nil }
+        }
+        return events
+    }
+
+    private mutating func admit(at now: MonotonicTime) -> [Event] {
+        var events: [Event] = []
+        for _ in 0..<16 {
+            // Out of descriptors: whoever waits is looked at when one is free.
+            guard let found = try? NetworkSocket.accept(listener.number) else { break }
+            let address = Self.address(of: found.number)
+            guard let group = groups.firstIndex(where: { $0.masters.contains(address) }) else {
+                events.append(.refused(address))
+                continue
+            }
+            NetworkSocket.set(found.number, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
+            let own = peers.filter { $0.value.address == address }.keys.sorted()
+            if own.count >= Self.perAddress, let oldest = own.first { events.append(.lost(link: oldest)) }
+            peers[nextLink] = Peer(found, address, group: group, at: now)
+            events.append(.opened(link: nextLink, group: group))
+            nextLink += 1
+        }
+        return events
+    }
+
+    private func read(_ link: Int) -> [Event] {
+        guard let peer = peers[link] else { return [] }
+        var bytes = [UInt8](repeating: 0, count: 16_384)
+        let count = recv(peer.descriptor.number, &bytes, bytes.count, 0)
+        if count < 0 { return errno == EAGAIN || errno == EINTR ? [] : [.lost(link: link)] }
+        return count == 0 ? [.lost(link: link)] : [.received(link: link, Array(bytes[..<count]))]
+    }
+
+    /// Sends, or keeps for later.
+    ///
+    /// - Returns: `false` where the peer is gone or does not read.
+    mutating func send(_ bytes: [UInt8], on link: Int) -> Bool {
+        guard let peer = peers[link] else { return true }
+        peer.waiting += bytes
+        let isWell = push(link) && peer.waiting.count <= Self.longestWaiting
+        if !isWell { peers[link] = nil }
+        return isWell
+    }
+
+    private func push(_ link: Int) -> Bool {
+        guard let peer = peers[link] else { return true }
+        while !peer.waiting.isEmpty {
+            let count = peer.waiting.withUnsafeBytes {
+                Glibc.send(peer.descriptor.number, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+            }
+            if count < 0 { return errno == EAGAIN || errno == EINTR }
+            peer.waiting.removeFirst(count)
+        }
+        return true
+    }
+
+    mutating func close(_ link: Int) { peers[link] = nil }
+
+    /// In digits; empty where the peer is gone already.
+    private static func address(of number: CInt) -> String {
+        var storage = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        var text = [CChar](repeating: 0, count: 64)
+        let isKnown = withUnsafeMutableBytes(of: &storage) { bytes in
+            bytes.withMemoryRebound(to: sockaddr.self) { address in
+                getpeername(number, address.baseAddress, &size) == 0
+                    && getnameinfo(
+                        address.baseAddress, size, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+            }
+        }
+        return isKnown
+            ? String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : ""
+    }
+}

@@ -1,0 +1,142 @@
+import ControlSocket
+import Foundation
+import Glibc
+import ProgramSupport
+import Testing
+
+/// A control centre that nobody here wrote (c104, lib60870) at the real ballast-scada, which asks the real daemon.
+extension BallastDaemonTests {
+    @Suite struct ControlCentreTests {
+        private static let bounds =
+            "control_centre: {charge_max_kw: 40, discharge_max_kw: 50, longest_s: 30, most_per_min: 600}"
+
+        private static let points = """
+            common_address: 47
+            points:
+              - {address: 1001, type: float, source: power_kw, scale: 0.001, deadband: 0.5, cycle_s: 2}
+              - {address: 1002, type: float, source: agc_accepted_kw, scale: 0.001, deadband: 0}
+              - {address: 1003, type: single, source: in_service, deadband: 0}
+              - {address: 1004, type: float, source: unit_soc_percent, unit: BESS_01}
+              - {address: 1005, type: float, source: reserve_up_kw}
+            commands:
+              - {address: 5001, type: setpoint_float, action: agc_setpoint, scale: 1000}
+              - {address: 5002, type: single, action: agc_enable}
+
+            """
+
+        private struct Centre {
+            let site: RunningSite
+            let scada: Program
+            let port: String
+
+            init(_ site: RunningSite, name: String = "scada", masters: String = "127.0.0.1") throws {
+                self.site = site
+                let file = try site.scratch.write(
+                    "\(name).yaml",
+                    """
+                    listen: {address: 127.0.0.1, port: 0}
+                    control_socket: \(site.controlSocket)
+                    status_file: \(site.scratch.path)/scada.json
+                    redundancy_groups:
+                      - {name: main, commands: true, masters: [{address: \(masters)}]}
+                    commanding: {validity_s: 2}
+
+                    """ + ControlCentreTests.points)
+                scada = try Program(
+                    Program.built("ballast-scada"), ["--config", file], name: name, in: site.scratch)
+                try scada.waitForLog("is listening on")
+                port = String(try scada.logLine("is listening on").split(separator: ":").last ?? "")
+            }
+
+            func master(_ name: String) throws -> Program {
+                let peer = try startPeer(
+                    "iec104_client.py",
+                    [port, "47"]
+                        + [
+                            "M_ME_NC_1:1001", "M_ME_NC_1:1002", "M_SP_NA_1:1003", "M_ME_NC_1:1004",
+                            "M_ME_NC_1:1005", "C_SE_NC_1:5001", "C_SC_NA_1:5002",
+                        ], name: name, in: site.scratch)
+                #expect(try peer.ready() == "OPEN", "\(scada.log)")
+                return peer
+            }
+        }
+
+        private func value(_ text: String, _ address: Int) throws -> (number: Double, isGood: Bool) {
+            let all = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+            let values = all?["values"] as? [String: Any] ?? all
+            let point = values?["\(address)"] as? [String: Any]
+            return (
+                (point?["value"] as? NSNumber)?.doubleValue ?? .nan, point?["good"] as? Bool ?? false
+            )
+        }
+
+        @Test func `an AGC setpoint is written in the inverter, echoed, bounded, and ends by itself`() throws
+        {
+            let site = try RunningSite.small()
+            site.file.sections = [Self.bounds]
+            try site.startInService()
+            let centre = try Centre(site)
+            let master = try centre.master("master")
+            try eventually("everything is shown:\n\(centre.scada.log)") {
+                let shown = try master.ask("gi")
+                let (service, charge) = (try value(shown, 1_003), try value(shown, 1_004))
+                return service.number == 1 && service.isGood && charge.isGood && charge.number > 10
+            }
+            #expect(try master.ask("set 5001 0.02") == "false", "setpoints are not enabled yet")
+            #expect(try site.status().base_point_by == "default")
+            #expect(try master.ask("set 5002 on") == "true")
+            #expect(try master.ask("set 5001 0.02") == "true")
+            try site.waitForStatus("the lease is the base point") {
+                $0.base_point_by == "agc" && abs($0.base_point_kw - 20) < 0.01
+            }
+            // The register, as the plant knows it.
+            try eventually("it was written") { abs(try site.truth().units[0].setpoint_w - 20_000) < 20 }
+            #expect(try master.ask("set 5001 0.0501") == "false", "above the site's own bound")
+            #expect(try master.ask("set 5001 -0.0401") == "false", "below it")
+            try site.daemon.waitForLog("50.1 kW is outside -40.0 … 50.0 kW")
+            try eventually("silence ends it") { try site.status().base_point_by == "default" }
+            try eventually("the echo is none") { try !value(try master.ask("gi"), 1_002).isGood }
+            #expect(try master.ask("clock") == "false", "the gateway's clock is its own")
+            let shown = try site.runTool(["scada", "--file", "\(site.scratch.path)/scada.json"], status: 0)
+            for part in [
+                "station 47", "controller heard", "setpoints enabled", "link 1 127.0.0.1 group main started",
+                "command 5001: 0.0501: refused: 50.1 kW is outside", "point 1003 in_service: on",
+            ] { #expect(shown.output.contains(part), "\(part) in\n\(shown.output)") }
+        }
+
+        @Test func `another master takes the link over, and the first one's word counts no more`() throws {
+            let site = try RunningSite.small()
+            site.file.sections = [Self.bounds]
+            try site.startInService()
+            let centre = try Centre(site)
+            let first = try centre.master("first")
+            #expect(try first.ask("set 5002 on") == "true")
+            let second = try centre.master("second")
+            try centre.scada.waitForLog("link 1: stopped", "link 2: started")
+            _ = try first.ask("set 5001 0.03")
+            try centre.scada.waitForLog("link 1: closed: not_started")
+            #expect(try site.status().base_point_by == "default")
+            #expect(try second.ask("set 5001 0.01") == "true")
+            try site.waitForStatus("the second one's") { abs($0.base_point_kw - 10) < 0.01 }
+            // A controller that is gone is told, and nothing is confirmed.
+            try site.daemon.end(by: SIGKILL)
+            #expect(try second.ask("set 5001 0.02") == "false")
+            try eventually("nobody knows anything") { try !value(try second.ask("gi"), 1_003).isGood }
+        }
+
+        @Test func `a site without control_centre takes no setpoint, and a stranger is no master`() throws {
+            let site = try RunningSite.small()
+            try site.startInService()
+            let centre = try Centre(site)
+            let master = try centre.master("master")
+            #expect(try master.ask("set 5002 on") == "true")
+            #expect(try master.ask("set 5001 0.01") == "false")
+            try site.daemon.waitForLog("no control centre steers this site")
+            let closed = try Centre(site, name: "closed", masters: "192.0.2.1")
+            let stranger = try startPeer(
+                "iec104_client.py", [closed.port, "47", "C_SC_NA_1:5002"], name: "stranger", in: site.scratch)
+            try closed.scada.waitForLog("127.0.0.1 is no listed master: sent away")
+            stranger.end(by: SIGKILL)
+        }
+    }
+}
