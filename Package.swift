@@ -26,7 +26,8 @@ let storeys: [String: [String]] = [
     "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness", "Incident"],
     "Network": ["BallastLink", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
-        "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
+        "BallastAggregator", "BooksFiles", "BooksStore", "Contracts", "ExactAmounts", "Ledger", "Metering",
+        "Settlement",
     ],
     "Simulation": ["Scenario", "BallastSimulator", "VirtualSite", "FrequencyReplay"],
     "Programs": [
@@ -184,8 +185,9 @@ let package = Package(
         edge(
             "BallastAggregator",
             [
-                "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "Incident", "LinuxIO", "RemoteLeases",
-                "Signatures", "YAMLText",
+                "BooksStore", "ExactAmounts", "JSONText", "SiteRecords", "ConfigText", "CycleRecord",
+                "Incident",
+                "LinuxIO", "RemoteLeases", "Signatures", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -205,6 +207,14 @@ let package = Package(
             "BooksFiles",
             [
                 "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText",
+            ]),
+        edge(
+            "BooksStore",
+            [
+                "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksFiles", "ConfigText",
+                "JSONText", "YAMLText",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ]),
         edge("ModbusCommissioning", ["Quantities", "DeviceCodecs", "ModbusBus"]),
         edge(
@@ -365,6 +375,13 @@ let package = Package(
         tests(
             "SettlementTests",
             ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksSupport"]),
+        tests(
+            "BooksStoreTests",
+            [
+                "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksStore", "BooksSupport",
+                "JSONText", "LinuxIO", "ProgramSupport", "ballast-aggregator",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         tests("BooksFilesTests", ["BooksSupport", "ballast-aggregator"]),
         tests("SafeOutputTests", ["Quantities", "LinuxIO", "ModbusBus", "SafeOutput"]),
         tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),

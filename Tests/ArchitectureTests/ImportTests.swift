@@ -59,9 +59,11 @@ import Testing
                           "ControlSocket", "SiteEvents", "SiteRecords"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOSSL", "Crypto", "Dispatch"],
-        "BallastAggregator": ["JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
+        "BallastAggregator": ["BooksStore", "ExactAmounts", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "HummingbirdCore", "Logging", "NIOCore", "NIOHTTPTypes",
                               "ServiceLifecycle", "UnixSignals"],
+        "BooksStore":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksFiles", "ConfigText", "JSONText", "YAMLText",
+                              "GRDB", "Crypto", "FoundationEssentials"],
         "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
         "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
@@ -125,6 +127,11 @@ import Testing
         #expect(Self.pure["Ledger"] == ["ExactAmounts"], "the ledger knows neither meters nor markets")
         #expect(Self.pure["Contracts"]?.contains("Ledger") == false)
         #expect(Self.composition["BooksFiles"]?.isDisjoint(with: network) == true)
+        let web: Set<String> = ["Hummingbird", "HTTPTypes", "NIOCore", "LinuxIO"]
+        #expect(Self.composition["BooksStore"]?.isDisjoint(with: web) == true, "the books know no transport")
+        let money: Set<String> = ["Ledger", "Settlement", "Contracts", "Metering"]
+        #expect(
+            Self.composition["BallastAggregator"]?.isDisjoint(with: money) == true, "routes decide nothing")
         #expect(Self.programs["ballastctl"]?.contains("Control") == false)
         #expect(Self.programs["ballastctl"]?.contains("ModbusBus") == false)
     }

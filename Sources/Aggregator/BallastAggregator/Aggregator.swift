@@ -20,6 +20,7 @@ public enum Aggregator {
     public static func run(configPath: String) async throws {
         let config = try load(configPath)
         let store = try TelemetryStore(path: config.database)
+        let books = try BooksRoutes(config, store)
         let desk: LeaseDesk
         do { desk = try LeaseDesk(config.signing) } catch {
             log("not started: \(error)")
@@ -27,7 +28,7 @@ public enum Aggregator {
         }
         var logger = Logger(label: "ballast-aggregator") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .critical
-        let services = services(config, path: configPath, store, desk, logger)
+        let services = services(config, path: configPath, store, desk, books, logger)
         var group = ServiceGroupConfiguration(
             services: services.map { .init(service: $0) }, gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger)
@@ -42,10 +43,12 @@ public enum Aggregator {
     }
 
     private static func services(
-        _ config: AggregatorConfig, path: String, _ store: TelemetryStore, _ desk: LeaseDesk, _ logger: Logger
+        _ config: AggregatorConfig, path: String, _ store: TelemetryStore, _ desk: LeaseDesk,
+        _ books: BooksRoutes?, _ logger: Logger
     ) -> [any Service] {
         let (gate, figures) = (TokenGate(config), Figures())
-        let routes = AggregatorRoutes(gate: gate, store: store, desk: desk, figures: figures, log: log)
+        let routes = AggregatorRoutes(
+            gate: gate, store: store, desk: desk, figures: figures, books: books, log: log)
         let audit = AuditLog(log: log) { try await store.write($0) }
         let front = Front(
             routes: routes.table, gate: gate, bodies: BodiesInFlight(config.limits),
@@ -54,6 +57,7 @@ public enum Aggregator {
         let reloading = Reloading(path: path, first: config, gate: gate, log: log)
         let rolling = RollUp(store: store, log: log)
         var services: [any Service] = [audit, reloading, rolling]
+        if let books { services.append(BooksUpkeep(books: books.store, log: log)) }
         if let port = config.localPort {
             let view = LocalView(
                 store: store, figures: figures, bodies: front.bodies, listeners: routes.listeners)
@@ -128,6 +132,7 @@ private struct Reloading: Service {
         gate.take(config)
         var rest = config
         (rest.sites, rest.principals, rest.readToken) = (first.sites, first.principals, first.readToken)
+        if let people = first.books?.people { rest.books?.people = people }
         log(
             "tokens taken over: \(config.sites.count) sites, \(config.principals.count) principals"
                 + (rest == first ? "" : "; what else has changed in the file needs a start"))

@@ -1,3 +1,4 @@
+import BooksStore
 import ConfigText
 
 /// What the aggregator's file says.
@@ -59,6 +60,8 @@ public struct AggregatorConfig: Sendable, Equatable {
     /// `nil` = nothing is signed.
     public var signing: Signing?
     public var limits = Limits()
+    /// `nil` = no books: no route, no table, no job.
+    public var books: Books?
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
@@ -74,12 +77,15 @@ public struct AggregatorConfig: Sendable, Equatable {
             let principals = Self.principals(reader, sites: sites.map(\.id))
             let signing = Self.signing(reader)
             let limits = Self.limits(reader)
+            let books = Books.read(reader)
             guard let host = listen?.host, let port = listen?.port, let local = listen?.local, let database,
                 let readToken, let limits
             else { return nil }
-            return AggregatorConfig(
+            var config = AggregatorConfig(
                 host: host, port: port, localPort: local, database: database, sites: sites,
                 readToken: readToken, principals: principals, signing: signing, limits: limits)
+            config.books = books
+            return config
         }
     }
 
@@ -207,7 +213,9 @@ enum AggregatorKeys {
         }
         var roles: Set<Role> = []
         for element in elements {
-            guard let role = Role(rawValue: try element.text("read, dispatch")), role != .report else {
+            guard let role = Role(rawValue: try element.text("read, dispatch")),
+                [.read, .dispatch].contains(role)
+            else {
                 throw ConfigComplaint("is not one of read, dispatch", at: element.position)
             }
             roles.insert(role)

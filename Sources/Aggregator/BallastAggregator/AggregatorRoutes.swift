@@ -12,12 +12,15 @@ struct AggregatorRoutes: Sendable {
     let listeners: Listeners
     let log: @Sendable (String) -> Void
     let painter = CapturePainter()
+    /// `nil` = there are no books here.
+    let books: BooksRoutes?
     private let states = StateCache()
 
     init(
-        gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures,
+        gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures, books: BooksRoutes? = nil,
         log: @escaping @Sendable (String) -> Void
     ) {
+        self.books = books
         self.gate = gate
         self.store = store
         self.desk = desk
@@ -61,7 +64,7 @@ struct AggregatorRoutes: Sendable {
                     .get, "/v1/events", .read,
                     "New events of all sites as they come (SSE); Last-Event-ID takes up a stream again.",
                     answer: listen),
-            ] + leases + captures
+            ] + leases + captures + (books?.routes ?? [])
         func openAPI(_ text: String) -> Route {
             Route(.get, "/v1/openapi.json", .read, "This document (OpenAPI 3.1).") { _ in Answers.json(text) }
         }

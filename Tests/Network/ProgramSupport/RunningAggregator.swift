@@ -93,7 +93,7 @@ public final class RunningAggregator {
 
     public func ask(
         _ path: String, _ body: HTTPClientRequest.Body?, token: String?, method: String? = nil,
-        type: String? = nil
+        type: String? = nil, key: String? = nil
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: path.hasPrefix("http:") ? path : url + path)
         if let body {
@@ -101,6 +101,7 @@ public final class RunningAggregator {
             request.body = body
         }
         if let method { request.method = .init(rawValue: method) }
+        if let key { request.headers.add(name: "Idempotency-Key", value: key) }
         if let type { request.headers.add(name: "Content-Type", value: type) }
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
