@@ -6,6 +6,7 @@ public enum BooksOperation: String, CaseIterable, Sendable {
     case transfer, accounts, trialBalance
     case runs, bills, bill, billCSV, billPage, explain, pay
     case certificates, moveCertificate, leaderboard
+    case performance, view, interfaceCalls
     case events, roots, proof, exportParty, eraseParty
 
     public enum Method: String, Sendable { case get = "GET", post = "POST" }
@@ -77,6 +78,9 @@ public enum BooksOperation: String, CaseIterable, Sendable {
         case .certificates:    Row(method: .get, path: "/v1/certificates", summary: "Certificates for renewable export by owner, at most 3,000.", query: range)
         case .moveCertificate: Row(method: .post, path: "/v1/certificates", summary: "Transfers or retires a certificate.")
         case .leaderboard:     Row(method: .get, path: "/v1/leaderboard", summary: "Renewable energy traded, of those who want to be listed.")
+        case .performance:     Row(method: .get, path: "/v1/resources/{id}/performance", summary: "Efficiency, availability, expected against produced, demand as it may be expected.", query: range)
+        case .view:            Row(method: .get, path: "/v1/views/{id}", summary: "The books as grid, prosumer or trader see them.")
+        case .interfaceCalls:  Row(method: .get, path: "/v1/interface-calls", summary: "Calls of contract interfaces (registerSource, recordProduction, calculateBill, …) as data; nothing is sent.", query: range)
         case .events:          Row(method: .get, path: "/v1/books/events", summary: "The history of the books after a number, at most 1,000.", query: ["after"])
         case .roots:           Row(method: .get, path: "/v1/books/roots", summary: "The Merkle root of each day's history.")
         case .proof:           Row(method: .get, path: "/v1/books/events/{id}/proof", summary: "The way from an event to its day's root.")
@@ -114,6 +118,9 @@ public enum BooksOperation: String, CaseIterable, Sendable {
         case .certificates:                   [a, a, a, o, o, o, n]
         case .moveCertificate:                [a, n, n, o, o, o, n]
         case .leaderboard:                    [a, a, a, a, a, a, n]
+        case .performance:                    [a, a, a, o, o, o, n]
+        case .view:                           [a, a, a, o, o, o, n]
+        case .interfaceCalls:                 [a, n, a, n, n, n, n]
         case .events:                         [a, n, a, n, n, n, n]
         case .roots:                          [a, a, a, a, a, a, n]
         case .proof:                          [a, a, a, o, o, o, n]

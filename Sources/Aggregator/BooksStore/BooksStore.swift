@@ -124,7 +124,7 @@ enum BooksCommands {
         case .eraseParty: try Registry.erase(call, database)
         case .parties, .zones, .resources, .intervals, .netto, .completeness, .tariffs, .contracts, .accounts,
             .trialBalance, .runs, .bills, .bill, .billCSV, .billPage, .explain, .certificates, .leaderboard,
-            .events, .roots, .proof, .exportParty:
+            .performance, .view, .interfaceCalls, .events, .roots, .proof, .exportParty:
             throw BooksRefusal(405, "this only reads")
         }
     }
@@ -152,6 +152,9 @@ enum BooksQueries {
         case .explain: BooksAnswer(try BillDesk.explain(call, database), form: .text)
         case .certificates: BooksAnswer(try CertificateDesk.list(call, database))
         case .leaderboard: BooksAnswer(try CertificateDesk.leaderboard(database))
+        case .performance: BooksAnswer(try Performance.json(call, database))
+        case .view: BooksAnswer(try BooksViews.json(call, database))
+        case .interfaceCalls: BooksAnswer(try InterfaceCalls.json(call, database))
         case .events: BooksAnswer(try BooksHistory.list(call, database))
         case .roots: BooksAnswer(try BooksHistory.roots(database))
         case .proof: BooksAnswer(try BooksHistory.proof(call, database))

@@ -12,6 +12,7 @@ enum BooksTables {
             try database.execute(sql: settlement)
             try database.execute(sql: history)
         }
+        migrator.registerMigration("books2") { try $0.execute(sql: BooksViews.tables) }
         return migrator
     }
 

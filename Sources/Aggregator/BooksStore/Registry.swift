@@ -236,7 +236,7 @@ enum Registry {
     }
 
     /// A row as it is.
-    private static func anything(_ row: Row) -> String {
+    static func anything(_ row: Row) -> String {
         JSONOut.object(
             row.map { name, value in
                 if value.isNull { return (name, "null") }

@@ -23,6 +23,7 @@ import Testing
         (.bills, "a-aooo-"), (.bill, "a-aooo-"), (.billCSV, "a-aooo-"), (.billPage, "a-aooo-"),
         (.explain, "a-aooo-"), (.pay, "a--ooo-"), (.certificates, "aaaooo-"), (.moveCertificate, "a--ooo-"),
         (.leaderboard, "aaaaaa-"), (.events, "a-a----"), (.roots, "aaaaaa-"), (.proof, "aaaooo-"),
+        (.performance, "aaaooo-"), (.view, "aaaooo-"), (.interfaceCalls, "a-a----"),
         (.exportParty, "a--ooo-"), (.eraseParty, "a------"),
     ]
 
@@ -51,6 +52,7 @@ import Testing
         var dice = Dice(seed: 22)
         let ids = [
             "asha", "coop", "grid", "op", "asha-home", "coop-pv", "r1-asha", "r1-coop", "r1-asha-1", "north",
+            "grid", "prosumer", "trader",
             "1",
         ]
         let ravi = [BooksRole.prosumer, .consumer, .vendor, .device].map {
