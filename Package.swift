@@ -26,7 +26,7 @@ let storeys: [String: [String]] = [
     "Daemon": ["BallastDaemon", "SiteEvents", "SiteAudit", "FrequencyRecord", "GatewayFitness", "Incident"],
     "Network": ["BallastLink", "BallastScada", "IEC104", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
-        "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Fleet", "Ledger", "Metering",
+        "BallastAggregator", "BooksFiles", "BooksStore", "Contracts", "ExactAmounts", "Fleet", "Ledger", "Metering",
         "Settlement",
     ],
     "Simulation": ["Scenario", "BallastSimulator", "VirtualSite", "FrequencyReplay"],
@@ -201,9 +201,8 @@ let package = Package(
         edge(
             "BallastAggregator",
             [
-                "Deflate", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "Incident", "LinuxIO",
-                "RemoteLeases",
-                "Signatures", "YAMLText",
+                "BooksStore", "Deflate", "ExactAmounts", "JSONText", "SiteRecords", "ConfigText", "CycleRecord",
+                "Incident", "LinuxIO", "RemoteLeases", "Signatures", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -227,6 +226,14 @@ let package = Package(
             "BooksFiles",
             [
                 "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText",
+            ]),
+        edge(
+            "BooksStore",
+            [
+                "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksFiles", "ConfigText",
+                "JSONText", "YAMLText",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Crypto", package: "swift-crypto"),
             ]),
         edge("ModbusCommissioning", ["Quantities", "DeviceCodecs", "ModbusBus"]),
         edge(
@@ -398,6 +405,13 @@ let package = Package(
         tests(
             "SettlementTests",
             ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksSupport"]),
+        tests(
+            "BooksStoreTests",
+            [
+                "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksStore", "BooksSupport",
+                "JSONText", "LinuxIO", "ProgramSupport", "ballast-aggregator",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         tests("BooksFilesTests", ["BooksSupport", "ballast-aggregator"]),
         tests("SafeOutputTests", ["Quantities", "LinuxIO", "ModbusBus", "SafeOutput"]),
         tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),

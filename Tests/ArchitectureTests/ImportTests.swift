@@ -63,10 +63,12 @@ import Testing
                           "ControlSocket", "SiteAudit", "SiteEvents", "SiteRecords"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOHTTP1", "NIOPosix", "NIOSSL", "Crypto", "Deflate", "Dispatch"],
-        "BallastAggregator": ["Deflate", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
+        "BallastAggregator": ["BooksStore", "Deflate", "ExactAmounts", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTPTypes", "NIOSSL", "SwiftASN1", "X509",
                               "ServiceLifecycle", "UnixSignals"],
         "BallastScada":      ["Quantities", "ConfigText", "ControlSocket", "IEC104", "LinuxIO", "YAMLText"],
+        "BooksStore":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksFiles", "ConfigText", "JSONText", "YAMLText",
+                              "GRDB", "Crypto", "FoundationEssentials"],
         "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
         "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",
@@ -134,6 +136,11 @@ import Testing
         #expect(Self.pure["Ledger"] == ["ExactAmounts"], "the ledger knows neither meters nor markets")
         #expect(Self.pure["Contracts"]?.contains("Ledger") == false)
         #expect(Self.composition["BooksFiles"]?.isDisjoint(with: network) == true)
+        let web: Set<String> = ["Hummingbird", "HTTPTypes", "NIOCore", "LinuxIO"]
+        #expect(Self.composition["BooksStore"]?.isDisjoint(with: web) == true, "the books know no transport")
+        let money: Set<String> = ["Ledger", "Settlement", "Contracts", "Metering"]
+        #expect(
+            Self.composition["BallastAggregator"]?.isDisjoint(with: money) == true, "routes decide nothing")
         #expect(Self.programs["ballastctl"]?.contains("Control") == false)
         #expect(Self.programs["ballastctl"]?.contains("ModbusBus") == false)
     }

@@ -22,6 +22,7 @@ public enum Aggregator {
     public static func run(configPath: String) async throws {
         let config = try load(configPath)
         let store = try TelemetryStore(path: config.database)
+        let books = try BooksRoutes(config, store)
         let (desk, tls): (LeaseDesk, ListenerTLS?)
         do {
             desk = try LeaseDesk(config.signing)
@@ -32,7 +33,7 @@ public enum Aggregator {
         }
         var logger = Logger(label: "ballast-aggregator") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .critical
-        let services = services(config, path: configPath, store, desk, tls, logger)
+        let services = services(config, path: configPath, store, desk, tls, books, logger)
         var group = ServiceGroupConfiguration(
             services: services.map { .init(service: $0) }, gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger)
@@ -48,13 +49,12 @@ public enum Aggregator {
 
     private static func services(
         _ config: AggregatorConfig, path: String, _ store: TelemetryStore, _ desk: LeaseDesk,
-        _ tls: ListenerTLS?,
-        _ logger: Logger
+        _ tls: ListenerTLS?, _ books: BooksRoutes?, _ logger: Logger
     ) -> [any Service] {
         let (gate, figures) = (TokenGate(config), Figures())
         let audit = AuditLog(log: log) { try await store.write($0) }
         let routes = AggregatorRoutes(
-            gate: gate, store: store, desk: desk, figures: figures, audit: audit, log: log)
+            gate: gate, store: store, desk: desk, figures: figures, audit: audit, books: books, log: log)
         let certificates =
             config.tls?.clientCA == nil
             ? nil : tls.map { SiteCertificates($0, audit: audit, log: log) }
@@ -67,6 +67,7 @@ public enum Aggregator {
         let rolling = RollUp(store: store, log: log)
         var services: [any Service] = [audit, reloading, rolling]
         if let tls { services.append(CertificateWatch(tls: tls, audit: audit, log: log)) }
+        if let books { services.append(BooksUpkeep(books: books.store, log: log)) }
         if let port = config.localPort {
             let view = LocalView(
                 store: store, figures: figures, bodies: front.bodies, listeners: routes.listeners,
@@ -153,6 +154,7 @@ private struct Reloading: Service {
         var rest = config
         rest.tls = takeTLS(config.tls)
         (rest.sites, rest.principals, rest.readToken) = (first.sites, first.principals, first.readToken)
+        if let people = first.books?.people { rest.books?.people = people }
         log(
             "tokens taken over: \(config.sites.count) sites, \(config.principals.count) principals"
                 + (rest == first ? "" : "; what else has changed in the file needs a start"))

@@ -1,3 +1,4 @@
+import BooksStore
 import ConfigText
 
 /// What the aggregator's file says.
@@ -73,6 +74,8 @@ public struct AggregatorConfig: Sendable, Equatable {
     public var limits = Limits()
     /// `nil` = the listener speaks in the clear.
     public var tls: TLS?
+    /// `nil` = no books: no route, no table, no job.
+    public var books: Books?
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
@@ -89,12 +92,16 @@ public struct AggregatorConfig: Sendable, Equatable {
             let signing = Self.signing(reader)
             let limits = Self.limits(reader)
             let tls = Self.tls(reader)
+            let books = Books.read(reader)
             guard let host = listen?.host, let port = listen?.port, let local = listen?.local, let database,
                 let readToken, let limits
             else { return nil }
-            return AggregatorConfig(
+            var config = AggregatorConfig(
                 host: host, port: port, localPort: local, database: database, sites: sites,
-                readToken: readToken, principals: principals, signing: signing, limits: limits, tls: tls)
+                readToken: readToken, principals: principals, signing: signing, limits: limits)
+            config.tls = tls
+            config.books = books
+            return config
         }
     }
 
@@ -250,7 +257,9 @@ enum AggregatorKeys {
         }
         var roles: Set<Role> = []
         for element in elements {
-            guard let role = Role(rawValue: try element.text("read, dispatch")), role != .report else {
+            guard let role = Role(rawValue: try element.text("read, dispatch")),
+                [.read, .dispatch].contains(role)
+            else {
                 throw ConfigComplaint("is not one of read, dispatch", at: element.position)
             }
             roles.insert(role)

@@ -14,13 +14,17 @@ struct AggregatorRoutes: Sendable {
     let audit: AuditLog
     let log: @Sendable (String) -> Void
     let painter = CapturePainter()
+    /// `nil` = there are no books here.
+    let books: BooksRoutes?
     let signs = SiteSigns()
     private let states = StateCache()
 
     init(
         gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures, audit: AuditLog,
+        books: BooksRoutes? = nil,
         log: @escaping @Sendable (String) -> Void
     ) {
+        self.books = books
         self.gate = gate
         self.store = store
         self.desk = desk
@@ -65,7 +69,7 @@ struct AggregatorRoutes: Sendable {
                     .get, "/v1/events", .read,
                     "New events of all sites as they come (SSE); Last-Event-ID takes up a stream again.",
                     answer: listen),
-            ] + leases + captures
+            ] + leases + captures + (books?.routes ?? [])
         func openAPI(_ text: String) -> Route {
             Route(.get, "/v1/openapi.json", .read, "This document (OpenAPI 3.1).") { _ in Answers.json(text) }
         }

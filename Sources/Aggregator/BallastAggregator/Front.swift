@@ -52,7 +52,8 @@ struct Front: HTTPResponder {
         seen.path = LogText.plain(String(request.uri.path.prefix(120)))
         let (found, site) = try find(parts, request.method)
         route = found
-        seen.path = found.pattern.replacing("{site}", with: LogText.plain(String(site.prefix(64))))
+        let name = LogText.plain(String(site.prefix(64)))
+        seen.path = found.pattern.replacing("{site}", with: name).replacing("{id}", with: name)
         guard caller.may(found.role, nil) else {
             throw Refusal(.forbidden, "\(caller.name) has not the role \(found.role.rawValue)")
         }
@@ -66,6 +67,7 @@ struct Front: HTTPResponder {
         var call = Call(
             caller: caller, site: site, query: try Query(request, of: found), body: [],
             lastEvent: Self.lastEventName.flatMap { request.headers[$0] })
+        call.key = Self.keyName.flatMap { request.headers[$0] }
         guard found.bodyLimit > 0 else { return try await found.answer(call) }
         let isPacked = try checkType(request, found.bodyType)
         let length = request.headers[.contentLength].flatMap { Int($0) }
@@ -79,6 +81,7 @@ struct Front: HTTPResponder {
     }
 
     private static let lastEventName = HTTPField.Name("Last-Event-ID")
+    private static let keyName = HTTPField.Name("Idempotency-Key")
 
     private func identify(
         _ request: Request, _ context: AggregatorContext, _ seen: inout AuditLog.Entry

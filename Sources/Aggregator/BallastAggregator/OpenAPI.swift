@@ -35,6 +35,15 @@ enum OpenAPI {
             parameters.append(
                 "{\"name\":\"site\",\"in\":\"path\",\"required\":true,\"schema\":{\"type\":\"string\"}}")
         }
+        if route.path.contains("{id}") {
+            parameters.append(
+                "{\"name\":\"id\",\"in\":\"path\",\"required\":true,\"schema\":{\"type\":\"string\"}}")
+        }
+        if route.role == .books, route.bodyLimit > 0 {
+            parameters.append(
+                "{\"name\":\"Idempotency-Key\",\"in\":\"header\",\"required\":true,\"schema\":{\"type\":"
+                    + "\"string\",\"pattern\":\"^[!-~]{1,128}$\"}}")
+        }
         var text =
             "{\"summary\":\(JSONText.quoted(route.summary)),\"description\":\"Needs the role "
             + "\(route.role.rawValue).\",\"parameters\":[\(parameters.joined(separator: ","))],"
@@ -58,7 +67,9 @@ enum OpenAPI {
             case .offset: "{\"type\":\"integer\",\"minimum\":0,\"maximum\":\(CapturePart.captureLimit)}"
             case .sha256: "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{64}$\"}"
             case .name: "{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,95}$\"}"
-            case .cursor, .site, .channel, .unit: "{\"type\":\"string\"}"
+            case .after: "{\"type\":\"integer\",\"minimum\":0}"
+            case .lengthSeconds: "{\"type\":\"integer\",\"enum\":[300,900,3600]}"
+            case .cursor, .site, .channel, .unit, .resource, .party, .zone: "{\"type\":\"string\"}"
             }
         let isRequired = [.channel, .name, .sha256, .bytes, .offset].contains(name)
         return
@@ -71,14 +82,17 @@ enum OpenAPI {
         var types = "\"\(type)\":{}"
         if route.query.contains(.format) { types += ",\"text/csv\":{}" }
         var list = ["\"200\":{\"description\":\"Done.\",\"content\":{\(types)}}"]
-        if route.role == .dispatch {
+        if route.role == .dispatch || route.role == .books && route.bodyLimit > 0 {
             list.append("\"201\":{\"description\":\"Made.\",\"content\":{\(types)}}")
         }
         var codes = [400, 401, 403, 405, 429, 503]
         if route.isOfSite || route.bodyLimit > 0 { codes.append(404) }
         if route.bodyLimit > 0 { codes += [408, 409, 413, 415] }
         if route.role == .dispatch { codes.append(501) }
-        if route.pattern.contains("/incident") { codes.append(422) }
+        if route.pattern.contains("/incident") || route.role == .books && route.bodyLimit > 0 {
+            codes.append(422)
+        }
+        if route.role == .books { codes += [404, 409].filter { !codes.contains($0) } }
         for code in codes.sorted() {
             list.append(
                 "\"\(code)\":{\"description\":\"\(HTTPResponse.Status(code: code).reasonPhrase)\",\"content\":"
@@ -92,6 +106,7 @@ enum OpenAPI {
         switch pattern {
         case "/v1/edge/report": report
         case "/v1/edge/results": result
+        case _ where BooksRoutes.isOne(pattern): BooksRoutes.bodySchema(pattern)
         case "/v1/edge/captures": "{\"type\":\"string\",\"format\":\"binary\"}"
         case _: lease
         }

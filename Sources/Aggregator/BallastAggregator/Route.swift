@@ -25,13 +25,15 @@ struct Call: Sendable {
     var body: [UInt8]
     /// `Last-Event-ID`, where a stream is taken up again.
     var lastEvent: String?
+    /// `Idempotency-Key`, where something is changed once.
+    var key: String?
 }
 
 /// One thing that the aggregator does: the only place that says its method, path, role and limits. The
 /// answers 404, 405, 413 and 415 and the OpenAPI document follow from it.
 struct Route: Sendable {
     var method: HTTPRequest.Method
-    /// Its parts; `{site}` stands for any site.
+    /// Its parts; `{site}` stands for any site, `{id}` for a name of something else.
     var path: [String]
     var role: Role
     var summary: String
@@ -67,12 +69,17 @@ struct Route: Sendable {
     var pattern: String { "/" + path.joined(separator: "/") }
     var isOfSite: Bool { path.contains("{site}") }
 
-    /// - Returns: the site in the path, empty where it has none; `nil` where this is another path.
+    /// - Returns: the site or the name in the path, empty where it has none; `nil` where this is
+    /// another path.
     func match(_ parts: [Substring]) -> String? {
         guard parts.count == path.count else { return nil }
         var site = ""
         for (part, wanted) in zip(parts, path) {
-            if wanted == "{site}" { site = String(part) } else if wanted != part { return nil }
+            if wanted == "{site}" || wanted == "{id}" {
+                site = String(part)
+            } else if wanted != part {
+                return nil
+            }
         }
         return site
     }
@@ -83,6 +90,7 @@ struct Query: Sendable {
     /// A name that a route knows.
     enum Parameter: String, Sendable, CaseIterable {
         case from, until, cursor, limit, format, site, channel, unit, name, sha256, bytes, offset
+        case resource, party, zone, lengthSeconds = "length_s", after
 
         var note: String {
             switch self {
@@ -98,13 +106,18 @@ struct Query: Sendable {
             case .sha256: "of the whole capture, in hexadecimal digits"
             case .bytes: "of the whole capture"
             case .offset: "where in it the piece begins, in bytes"
+            case .resource: "the resource's name"
+            case .party: "the party's name"
+            case .zone: "the zone's name"
+            case .lengthSeconds: "of a block: 300, 900, 3600"
+            case .after: "the number of the last event that is known"
             }
         }
 
         var isNumber: Bool {
             switch self {
-            case .from, .until, .limit, .bytes, .offset: true
-            case .cursor, .format, .site, .channel, .unit, .name, .sha256: false
+            case .from, .until, .limit, .bytes, .offset, .lengthSeconds, .after: true
+            case .cursor, .format, .site, .channel, .unit, .name, .sha256, .resource, .party, .zone: false
             }
         }
     }

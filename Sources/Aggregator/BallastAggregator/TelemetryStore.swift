@@ -44,6 +44,8 @@ public struct TelemetryStore: Sendable {
     public init(path: String) throws {
         var configuration = Configuration()
         configuration.maximumReaderCount = 4
+        // A settlement, which is a process of its own, writes for a moment now and then.
+        configuration.busyMode = .timeout(10)
         let pool = try DatabasePool(path: path, configuration: configuration)
         self.pool = pool
         try pool.writeWithoutTransaction { database in

@@ -1,3 +1,4 @@
+import BooksStore
 import Crypto
 import LinuxIO
 import Synchronization
@@ -24,6 +25,8 @@ public enum Role: String, Sendable, CaseIterable {
     case dispatch
     /// Is a site: sends reports, fetches leases. No principal has it.
     case report
+    /// Asks the books, which have roles of their own. No principal has it: `books.people` do.
+    case books
 }
 
 /// Whom a token belongs to, and what it may do for which sites.
@@ -34,6 +37,8 @@ struct Grant: Sendable, Equatable {
     var sites: Set<String>?
     /// UTC, in milliseconds since 1970; `nil` = it does not end.
     var expires: Int64?
+    /// What somebody is to the books.
+    var books: BooksCaller?
 
     func covers(_ role: Role, _ site: String?) -> Bool {
         guard roles.contains(role) else { return false }
@@ -84,6 +89,12 @@ final class TokenGate: Sendable {
             let sites = person.sites == ["all"] ? nil : Set(person.sites)
             let grant = Grant(
                 name: person.name, roles: person.roles, sites: sites, expires: person.expires)
+            for token in person.tokens { grants[token, default: []].append(grant) }
+        }
+        for person in config.books?.people ?? [] {
+            let grant = Grant(
+                name: person.caller.name, roles: [.books], sites: [], expires: person.expires,
+                books: person.caller)
             for token in person.tokens { grants[token, default: []].append(grant) }
         }
         if let token = config.readToken {

@@ -11,13 +11,13 @@ public enum Upkeep {
         public var description: String
     }
 
-    private static func load(_ path: String) throws -> AggregatorConfig {
+    static func load(_ path: String) throws -> AggregatorConfig {
         do { return try AggregatorConfig(try YAMLText.load(path: path), file: path) } catch {
             throw Failure(description: "\(error)")
         }
     }
 
-    private static func open(_ path: String) throws -> DatabaseQueue {
+    static func open(_ path: String) throws -> DatabaseQueue {
         guard access(path, R_OK) == 0 else { throw Failure(description: "\(path): cannot be read") }
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
@@ -120,7 +120,11 @@ public enum Upkeep {
                     + (isOver ? "; its token HAS EXPIRED" : ""))
         }
         if config.readToken != nil { lines.append("reader: read for all") }
+        if let books = config.books {
+            lines.append("books: \(books.people.count) people, bills due after \(books.dueDays) days")
+        }
         lines += remarks(config).map { "remark: " + $0 }
+        lines += try booksLines(config)
         return lines
     }
 

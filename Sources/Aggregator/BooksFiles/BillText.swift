@@ -2,14 +2,14 @@ import ExactAmounts
 import Settlement
 
 /// Bill lines as CSV.
-enum BillText {
-    static let columns = [
+package enum BillText {
+    package static let columns = [
         "line", "party", "kind", "reference", "from", "until", "quantity_kwh", "price_inr_per_kwh",
         "exact_inr",
         "amount_inr", "adjusts",
     ]
 
-    static func csv(_ lines: [BillLine], _ asset: Asset) -> String {
+    package static func csv(_ lines: [BillLine], _ asset: Asset) -> String {
         CSVTable.row(columns)
             + lines.map { line in
                 CSVTable.row([
@@ -22,7 +22,7 @@ enum BillText {
 }
 
 /// A bill for people: one page that prints, and needs nothing from elsewhere.
-struct BillPage {
+package struct BillPage {
     let bill: Bill
     let party: String
     let run: String
@@ -31,7 +31,20 @@ struct BillPage {
     let bitcoin: ExchangeRate?
     let sources: [String: String]
 
-    var html: String {
+    package init(
+        bill: Bill, party: String, run: String, period: Period, asset: Asset, bitcoin: ExchangeRate?,
+        sources: [String: String]
+    ) {
+        self.bill = bill
+        self.party = party
+        self.run = run
+        self.period = period
+        self.asset = asset
+        self.bitcoin = bitcoin
+        self.sources = sources
+    }
+
+    package var html: String {
         """
         <!DOCTYPE html>
         <html xmlns="http://www.w3.org/1999/xhtml" lang="en"><head><meta charset="utf-8"/>

@@ -4,21 +4,21 @@ import Settlement
 import ConfigText
 
 /// The kinds of keys that the files of the books have.
-enum BooksKeys {
-    static func name(_ key: String, _ note: String) -> ConfigKey<String> {
+package enum BooksKeys {
+    package static func name(_ key: String, _ note: String) -> ConfigKey<String> {
         .text(key, allowed: Words.name, .required, note) { Words.isName($0) ? $0 : nil }
     }
 
-    static func words(_ key: String, _ note: String) -> ConfigKey<String> {
+    package static func words(_ key: String, _ note: String) -> ConfigKey<String> {
         .text(key, allowed: "1 … 200 characters", .required, note) { (1...200).contains($0.count) ? $0 : nil }
     }
 
-    static func time(_ key: String, _ note: String) -> ConfigKey<UTCInstant> {
+    package static func time(_ key: String, _ note: String) -> ConfigKey<UTCInstant> {
         .text(key, allowed: Words.time, .required, note) { UTCInstant($0) }
     }
 
     /// Without a point's worth of rounding: the text itself is read, never a floating-point number.
-    static func price(
+    package static func price(
         _ key: String, _ note: String, without fallback: ConfigDefault<Price> = .required
     ) -> ConfigKey<Price> {
         let most = Price.limit.micro
@@ -28,7 +28,7 @@ enum BooksKeys {
         }
     }
 
-    static let wallet = ConfigKey<MinorUnits>.text(
+    package static let wallet = ConfigKey<MinorUnits>.text(
         "wallet_inr", allowed: "0 … 1000000000000 INR, at most 2 decimals", .fixed(.zero), shown: "0",
         "what the wallet holds before the period"
     ) { text in
@@ -37,14 +37,14 @@ enum BooksKeys {
         }
     }
 
-    static let exportMax = ConfigKey<WholeWatts>.text(
+    package static let exportMax = ConfigKey<WholeWatts>.text(
         "export_max_kw", allowed: "0 … 1000000 kW, at most 3 decimals", .fixed(WholeWatts(0)), shown: "0",
         "the most that it can give"
     ) { text in
         FixedText.parse(text, decimals: 3).flatMap { (0...1_000_000_000).contains($0) ? WholeWatts($0) : nil }
     }
 
-    static let energy = ConfigKey<WattHours>.text(
+    package static let energy = ConfigKey<WattHours>.text(
         "energy_kwh", allowed: "0.001 … 100000000 kWh, at most 3 decimals", .required,
         "promised over the whole window"
     ) { text in
@@ -53,14 +53,14 @@ enum BooksKeys {
         }
     }
 
-    static let multiplier = ConfigKey<Int64>.text(
+    package static let multiplier = ConfigKey<Int64>.text(
         "peak_multiplier", allowed: "0.001 … 100, at most 3 decimals", .fixed(1_000), shown: "1",
         "what the import price is multiplied by"
     ) { text in
         FixedText.parse(text, decimals: 3).flatMap { (1...100_000).contains($0) ? $0 : nil }
     }
 
-    static func clock(_ key: String, _ note: String) -> ConfigKey<Int> {
+    package static func clock(_ key: String, _ note: String) -> ConfigKey<Int> {
         .text(key, allowed: "\"00:00\" … \"24:00\"", .required, note) { text in
             let parts = text.split(separator: ":")
             guard text.utf8.count == 5, parts.count == 2, let hours = FixedText.parse(parts[0], decimals: 0),
@@ -71,7 +71,7 @@ enum BooksKeys {
         }
     }
 
-    static let community = ConfigKey<CommunityPrice>.text(
+    package static let community = ConfigKey<CommunityPrice>.text(
         "community_price_inr_per_kwh", allowed: "midpoint, or a price of at most 6 decimals",
         .fixed(.midpoint),
         shown: "midpoint", "at which surplus pays deficit"
@@ -82,14 +82,14 @@ enum BooksKeys {
         }
     }
 
-    static let bitcoinRate = ConfigKey<Int64>.text(
+    package static let bitcoinRate = ConfigKey<Int64>.text(
         "inr_per_btc", allowed: "0.000001 … 1000000000 INR, at most 6 decimals", .required,
         "what one bitcoin costs"
     ) { text in
         FixedText.parse(text, decimals: 6).flatMap { (1...1_000_000_000_000_000).contains($0) ? $0 : nil }
     }
 
-    static let address = ConfigKey<String?>.text(
+    package static let address = ConfigKey<String?>.text(
         "bitcoin_address", allowed: "26 … 90 letters and digits", .fixed(nil), shown: "none",
         "where satoshi would go; not checked here"
     ) { text in

@@ -3,21 +3,21 @@ import ConfigText
 
 /// A text of rows with a header: commas, no quotes, UTF-8. Read row by row, so that a month is not kept
 /// twice.
-struct CSVTable {
+package struct CSVTable {
     /// One field and where it stands.
-    struct Field {
-        var text: Substring
-        var line: Int
-        var column: Int
+    package struct Field {
+        package var text: Substring
+        package var line: Int
+        package var column: Int
     }
 
     /// One row, its fields by the number of the wanted column.
-    struct Row {
+    package struct Row {
         let fields: [Field]
-        let line: Int
+        package let line: Int
 
         /// The field as text; empty is empty.
-        subscript(_ index: Int) -> Field { fields[index] }
+        package subscript(_ index: Int) -> Field { fields[index] }
     }
 
     let file: String
@@ -28,7 +28,7 @@ struct CSVTable {
     private let width: Int
 
     /// - Parameter columns: all of them must be in the header, in any order, and no other.
-    init(_ bytes: [UInt8], file: String, columns: [String]) throws(BooksErrors) {
+    package init(_ bytes: [UInt8], file: String, columns: [String]) throws(BooksErrors) {
         self.bytes = bytes
         self.file = file
         var end = bytes.firstIndex(of: 0x0A) ?? bytes.count
@@ -64,7 +64,7 @@ struct CSVTable {
     }
 
     /// The next row that is not empty; `nil` at the end.
-    mutating func next() throws(BooksErrors) -> Row? {
+    package mutating func next() throws(BooksErrors) -> Row? {
         while place < bytes.count {
             line += 1
             var end = bytes[place...].firstIndex(of: 0x0A) ?? bytes.count
@@ -87,25 +87,27 @@ struct CSVTable {
     }
 
     /// What cannot be used about a field.
-    func complaint(_ field: Field, _ name: String, allowed: String) -> BooksErrors {
+    package func complaint(_ field: Field, _ name: String, allowed: String) -> BooksErrors {
         BooksErrors(
             "\(file):\(field.line):\(field.column): \(name): \(ConfigWording.quoted(String(field.text)))"
                 + " is not allowed (allowed: \(allowed))")
     }
 
-    func whole(_ field: Field, _ name: String, _ range: ClosedRange<Int64>) throws(BooksErrors) -> Int64 {
+    package func whole(_ field: Field, _ name: String, _ range: ClosedRange<Int64>) throws(BooksErrors)
+        -> Int64
+    {
         guard let value = FixedText.parse(field.text, decimals: 0), range.contains(value) else {
             throw complaint(field, name, allowed: "a whole number, \(range.lowerBound) … \(range.upperBound)")
         }
         return value
     }
 
-    func time(_ field: Field, _ name: String) throws(BooksErrors) -> UTCInstant {
+    package func time(_ field: Field, _ name: String) throws(BooksErrors) -> UTCInstant {
         guard let time = UTCInstant(field.text) else { throw complaint(field, name, allowed: Words.time) }
         return time
     }
 
-    func word<Value: RawRepresentable & CaseIterable>(
+    package func word<Value: RawRepresentable & CaseIterable>(
         _ field: Field, _ name: String, _ type: Value.Type
     ) throws(BooksErrors) -> Value where Value.RawValue == String {
         guard let value = Value(rawValue: String(field.text)) else {
@@ -116,7 +118,7 @@ struct CSVTable {
     }
 
     /// A row as it is written; fields with commas, quotes or line ends are quoted as RFC 4180 says.
-    static func row(_ fields: [String]) -> String {
+    package static func row(_ fields: [String]) -> String {
         fields.map { field in
             let isPlain = !field.contains { ",\"\r\n".contains($0) }
             return isPlain ? field : "\"\(field.replacing("\"", with: "\"\""))\""
@@ -125,12 +127,12 @@ struct CSVTable {
 }
 
 /// Phrases that several messages use.
-enum Words {
-    static let time = "an instant with its offset, as 2026-11-01T00:00:00+05:30 or …Z"
-    static let name = "1 … 64 of a-z 0-9 -, not beginning with -"
+package enum Words {
+    package static let time = "an instant with its offset, as 2026-11-01T00:00:00+05:30 or …Z"
+    package static let name = "1 … 64 of a-z 0-9 -, not beginning with -"
 
     /// Names end up in accounts, file names and references.
-    static func isName(_ text: String) -> Bool {
+    package static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
             && text.utf8.allSatisfy {
                 (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "-")

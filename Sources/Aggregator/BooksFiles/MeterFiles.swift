@@ -3,12 +3,12 @@ import Metering
 import ConfigText
 
 /// Intervals and registers as files.
-enum MeterFiles {
-    static let intervalColumns = [
+package enum MeterFiles {
+    package static let intervalColumns = [
         "resource", "kind", "start", "length_s", "import_wh", "export_wh", "revision", "quality", "mode",
         "record",
     ]
-    static let registerColumns = ["resource", "meter", "time", "import_wh", "export_wh"]
+    package static let registerColumns = ["resource", "meter", "time", "import_wh", "export_wh"]
 
     /// Reads every interval; all refusals together, each with its line.
     static func intervals(
@@ -20,7 +20,7 @@ enum MeterFiles {
         while true {
             do throws(BooksErrors) {
                 guard let row = try table.next() else { break }
-                let interval = try interval(row, table, resources)
+                let interval = try interval(row, table, resources: resources)
                 do throws(IntervalRefusal) {
                     try book.accept(interval)
                 } catch {
@@ -46,11 +46,11 @@ enum MeterFiles {
         }
     }
 
-    private static func interval(
-        _ row: CSVTable.Row, _ table: CSVTable, _ resources: Set<String>
+    package static func interval(
+        _ row: CSVTable.Row, _ table: CSVTable, resources: Set<String>?
     ) throws(BooksErrors) -> Interval {
         let resource = String(row[0].text)
-        if !resources.contains(resource) {
+        if let resources, !resources.contains(resource) {
             throw table.complaint(row[0], "resource", allowed: "a resource of the contracts file")
         }
         guard let seconds = FixedText.parse(row[3].text, decimals: 0),
@@ -72,7 +72,7 @@ enum MeterFiles {
             mode: try table.word(row[8], "mode", RecordedMode.self), record: record)
     }
 
-    static func registers(
+    package static func registers(
         _ bytes: [UInt8], file: String, resources: Set<String>
     ) throws(BooksErrors) -> [RegisterReading] {
         var table = try CSVTable(bytes, file: file, columns: registerColumns)

@@ -4,12 +4,12 @@ import Settlement
 import ConfigText
 
 /// What the file of tariffs says: dated prices with their provenance, incentives, the rate of a bitcoin.
-struct TariffsFile {
-    var tariffs: TariffBook
-    var incentives: [Incentive]
-    var bitcoin: ExchangeRate?
+package struct TariffsFile {
+    package var tariffs: TariffBook
+    package var incentives: [Incentive]
+    package var bitcoin: ExchangeRate?
 
-    init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
+    package init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
             let tariffs = reader.list("tariffs", count: 1...1_000) { section, _ in Self.tariff(section) }
             let incentives = reader.list("incentives", count: 0...1_000) { section, _ in
@@ -34,7 +34,7 @@ struct TariffsFile {
         self.bitcoin = bitcoin
     }
 
-    static func period(_ reader: ConfigReader, _ from: String, _ until: String) -> Period? {
+    package static func period(_ reader: ConfigReader, _ from: String, _ until: String) -> Period? {
         let start = reader.value(BooksKeys.time(from, "its beginning"))
         let end = reader.value(BooksKeys.time(until, "its end, which is not part of it"))
         guard let start, let end else { return nil }

@@ -16,6 +16,13 @@ public struct AccountName: Hashable, Comparable, Sendable {
         text = ([root.rawValue] + names).joined(separator: ":")
     }
 
+    /// A name that was written by `text`.
+    public init?(_ text: String) {
+        var parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard let root = Root(rawValue: parts.removeFirst()) else { return nil }
+        self.init(root, parts)
+    }
+
     /// Whether a name may stand in the tree.
     public static func isPart(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")

@@ -23,6 +23,33 @@ public struct Ledger: Sendable {
 
     public init() {}
 
+    /// How an account stands in a store.
+    public struct Standing: Equatable, Sendable {
+        public var balance: MinorUnits
+        public var held: MinorUnits
+        public var floor: MinorUnits?
+
+        public init(balance: MinorUnits, held: MinorUnits, floor: MinorUnits?) {
+            self.balance = balance
+            self.held = held
+            self.floor = floor
+        }
+    }
+
+    /// A part of a store's books: the accounts that a command names, as they stand there. What was posted
+    /// and which keys were used is the store's to know.
+    public init(part: [AccountKey: Standing]) {
+        accounts = part.mapValues { State(balance: $0.balance, held: $0.held, floor: $0.floor) }
+    }
+
+    /// How an account stands; `nil` for one that is not open.
+    public func standing(_ account: AccountKey) -> Standing? {
+        accounts[account].map { Standing(balance: $0.balance, held: $0.held, floor: $0.floor) }
+    }
+
+    /// All that was posted, in its order, with the keys.
+    public var posted: [(key: String, transfer: Transfer)] { entries.map { ($0.key, $0.transfer) } }
+
     /// The balance; `nil` for an account that is not open.
     public func balance(_ account: AccountKey) -> MinorUnits? { accounts[account]?.balance }
 

@@ -17,6 +17,25 @@ public struct BillLine: Equatable, Sendable {
     /// Positive: the party gets it.
     public var amount: MinorUnits
     public var remainder: ExactMoney
+
+    public init(
+        id: String, party: String, kind: EntryKind, reference: String, price: Price, adjusts: String,
+        from: UTCInstant, until: UTCInstant, quantity: WattHours, exact: ExactMoney, amount: MinorUnits,
+        remainder: ExactMoney
+    ) {
+        self.id = id
+        self.party = party
+        self.kind = kind
+        self.reference = reference
+        self.price = price
+        self.adjusts = adjusts
+        self.from = from
+        self.until = until
+        self.quantity = quantity
+        self.exact = exact
+        self.amount = amount
+        self.remainder = remainder
+    }
 }
 
 /// What one party has to pay or to get out of one run.
@@ -24,6 +43,12 @@ public struct Bill: Equatable, Sendable {
     public var party: String
     public var lines: [BillLine]
     public var total: MinorUnits
+
+    public init(party: String, lines: [BillLine], total: MinorUnits) {
+        self.party = party
+        self.lines = lines
+        self.total = total
+    }
 }
 
 /// Why there are no bills.

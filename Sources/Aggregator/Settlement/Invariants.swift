@@ -83,6 +83,12 @@ public enum Reservations {
         public var resource: String
         public var refusal: ReservationBook.Refusal
 
+        public init(contract: String, resource: String, refusal: ReservationBook.Refusal) {
+            self.contract = contract
+            self.resource = resource
+            self.refusal = refusal
+        }
+
         public var text: String {
             "contract \(contract) promises \(refusal.wanted.kilowattHours) kWh of \(resource) in the block of "
                 + "\(refusal.start.text), which has \(refusal.left.kilowattHours) kWh left to promise"

@@ -33,6 +33,8 @@ public struct SettlementRun: Sendable {
     public var certified: [String: WattHours] = [:]
     /// Certificates that were used up before their energy was taken back.
     public var overcertified: [String] = []
+
+    public init() {}
 }
 
 /// Turns complete blocks into entries. The same facts in any order give the same run.

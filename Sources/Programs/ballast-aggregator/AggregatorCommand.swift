@@ -8,7 +8,8 @@ import BallastAggregator
             "Takes the reports of Ballast sites, stores them, and shows them; settles energy into money.",
         subcommands: [
             ServeCommand.self, CheckCommand.self, VerifyCommand.self, BackupCommand.self, RestoreCommand.self,
-            BooksCommand.self, LeaseCommand.self, CertificateCommand.self,
+            BooksCommand.self, LeaseCommand.self, CertificateCommand.self, SettleCommand.self,
+            LedgerCommand.self, ExplainCommand.self,
         ],
         defaultSubcommand: ServeCommand.self)
 }

@@ -101,7 +101,7 @@ public final class RunningAggregator {
 
     public func ask(
         _ path: String, _ body: HTTPClientRequest.Body?, token: String?, method: String? = nil,
-        type: String? = nil, coding: String? = nil
+        type: String? = nil, coding: String? = nil, key: String? = nil
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: path.hasPrefix("http") ? path : url + path)
         if let body {
@@ -110,6 +110,7 @@ public final class RunningAggregator {
         }
         if let method { request.method = .init(rawValue: method) }
         if let coding { request.headers.add(name: "Content-Encoding", value: coding) }
+        if let key { request.headers.add(name: "Idempotency-Key", value: key) }
         if let type { request.headers.add(name: "Content-Type", value: type) }
         if let authority { request.tlsConfiguration = try tls(authority) }
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }

@@ -1,0 +1,92 @@
+import BooksFiles
+import ConfigText
+import ExactAmounts
+import YAMLText
+
+/// The body of a request, read key by key with the same keys and messages as the files of the books: JSON is
+/// YAML.
+enum BooksBody {
+    static func read<Result>(
+        _ call: BooksCall, _ body: (ConfigReader) -> Result?
+    ) throws -> Result {
+        do {
+            return try ConfigReader.read(try YAMLText.parse(call.body, file: "body"), file: "body", body)
+        } catch { throw BooksRefusal.malformed("\(error)") }
+    }
+
+    static let isListed = flag("is_listed", "stands on the leaderboard")
+    static let isAutomatic = flag("automatic", "comes into force when its window begins")
+
+    private static func flag(_ name: String, _ note: String) -> ConfigKey<Bool> {
+        .text(name, allowed: "true, false", .fixed(false), shown: "false", note) { text in
+            text == "true" ? true : text == "false" ? false : nil
+        }
+    }
+
+    static let block = ConfigKey<Int64>.oneOf("block_min", [5, 15, 60], "min", .fixed(15), "settled in") {
+        $0 == 5 ? 300 : $0 == 15 ? 900 : 3_600
+    }
+
+    static func words(_ name: String, _ note: String, without fallback: String) -> ConfigKey<String> {
+        .text(name, allowed: "at most 200 characters", .fixed(fallback), note) {
+            $0.count <= 200 ? $0 : nil
+        }
+    }
+
+    static func optional(_ name: String, _ note: String) -> ConfigKey<String?> {
+        .text(name, allowed: "1 … 128 characters", .fixed(nil), shown: "none", note) { text in
+            (1...128).contains(text.utf8.count) ? .some(text) : nil
+        }
+    }
+
+    static func whole(
+        _ name: String, _ range: ClosedRange<Int64>, _ fallback: ConfigDefault<Int64>, _ note: String
+    ) -> ConfigKey<Int64> {
+        let allowed = "a whole number, \(range.lowerBound) … \(range.upperBound)"
+        return .text(name, allowed: allowed, fallback, note) { text in
+            FixedText.parse(text, decimals: 0).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    static func day(_ name: String, _ note: String) -> ConfigKey<String?> {
+        .text(name, allowed: "a day, 2027-01-31", .fixed(nil), shown: "none", note) { text in
+            UTCInstant("\(text)T00:00:00Z") == nil ? nil : .some(text)
+        }
+    }
+
+    static let demand = ConfigKey<Int64?>.text(
+        "demand_kw", allowed: "0 … 1000000 kW, at most 3 decimals", .fixed(nil), shown: "none",
+        "the most that it draws"
+    ) { text in
+        FixedText.parse(text, decimals: 3).flatMap { (0...1_000_000_000).contains($0) ? .some($0) : nil }
+    }
+}
+
+extension BooksCall {
+    /// A number of the query; `nil` where it is not there.
+    func whole(_ name: String) throws -> Int64? {
+        guard let text = query[name] else { return nil }
+        guard let value = FixedText.parse(text, decimals: 0), value >= 0 else {
+            throw BooksRefusal.malformed("\(name): takes a whole number from 0 on")
+        }
+        return value
+    }
+
+    /// From and until of the query: instants with their offset, or milliseconds since 1970.
+    func period() throws -> Period {
+        func instant(_ name: String) throws -> UTCInstant {
+            guard let text = query[name] else { throw BooksRefusal.malformed("\(name): is missing") }
+            if let time = UTCInstant(text) { return time }
+            guard let value = FixedText.parse(text, decimals: 0), value >= 0, value < 253_402_300_800_000
+            else { throw BooksRefusal.malformed("\(name): takes \(Words.time), or ms since 1970") }
+            return UTCInstant(seconds: value / 1_000)
+        }
+        guard let period = Period(from: try instant("from"), until: try instant("until")) else {
+            throw BooksRefusal.malformed("until: is not after from")
+        }
+        if period.seconds > 400 * 86_400 {
+            throw BooksRefusal.malformed("until: more than 400 days after from")
+        }
+        return period
+    }
+}

@@ -1,0 +1,161 @@
+import ExactAmounts
+import GRDB
+import JSONText
+import Settlement
+
+/// What a resource made of what it could, and what may be expected of it.
+enum Performance {
+    /// In ten thousandths, halves to even; `nil` of nothing.
+    static func share(_ part: Int64, of whole: Int64) -> Int64? {
+        whole > 0 ? Int64(Rounding.halfEven(Int128(part) * 10_000, by: Int128(whole)).quotient) : nil
+    }
+
+    private static func text(_ share: Int64?) -> String {
+        share.map { FixedText.write(Int128($0), decimals: 4) } ?? "null"
+    }
+
+    static func json(_ call: BooksCall, _ database: Database) throws -> String {
+        let resource = try Row.fetchOne(
+            database, sql: "SELECT * FROM books_resource WHERE id = ?", arguments: [call.id])
+        guard let resource, call.reaches(resource["party"]) else {
+            throw call.scope == nil
+                ? BooksRefusal.unknown("resource \(call.id)") : BooksRefusal.notYours("resource \(call.id)")
+        }
+        let (number, period): (Int64, Period) = (resource["number"], try call.period())
+        let told = try sums(number, "actual", period, database)
+        let expected = try sums(number, "forecast", period, database)
+        let size: Int64 = resource["export_max_w"]
+        let possible = Int64(Int128(size) * Int128(period.seconds) / 3_600)
+        return JSONOut.object([
+            ("resource", JSONOut.text(call.id)), ("state", JSONOut.text(resource["state"])),
+            ("exported_wh", "\(told.exported)"), ("imported_wh", "\(told.imported)"),
+            ("possible_wh", "\(possible)"),
+            // What it gave of what its rating allows over the whole period: a capacity factor.
+            ("efficiency", text(share(told.exported, of: possible))),
+            // What it gave of what it took: of storage alone.
+            (
+                "round_trip",
+                resource["kind"] == "battery" ? text(share(told.exported, of: told.imported)) : "null"
+            ),
+            ("availability", text(share(told.seconds, of: period.seconds))),
+            ("expected_wh", expected.seconds > 0 ? "\(expected.exported)" : "null"),
+            ("produced_of_expected", text(share(told.exported, of: expected.exported))),
+            ("predicted_demand_wh", try demand(number, period, database)),
+            ("prediction", "\"mean of the same quarter of an hour of the last 7 days before until\""),
+        ])
+    }
+
+    private static func sums(
+        _ number: Int64, _ kind: String, _ period: Period, _ database: Database
+    ) throws -> (exported: Int64, imported: Int64, seconds: Int64) {
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT coalesce(sum(export_wh), 0) AS e, coalesce(sum(import_wh), 0) AS i,
+                    count(*) * max(s.length_s) AS t
+                FROM (\(IntervalRows.counting)) v JOIN books_series s ON s.resource = v.resource AND s.kind = v.kind
+                WHERE v.resource = ? AND v.kind = ? AND start_s >= ? AND start_s < ? AND is_production = 1
+                """, arguments: [number, kind, period.from.seconds, period.until.seconds])
+        let seconds: Int64? = row?["t"]
+        return (row?["e"] ?? 0, row?["i"] ?? 0, seconds ?? 0)
+    }
+
+    /// By the quarter of the day, UTC; only those of which something is known.
+    private static func demand(_ number: Int64, _ period: Period, _ database: Database) throws -> String {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT start_s % 86400 AS q, sum(import_wh) AS energy, count(*) AS days
+                FROM (\(IntervalRows.counting)) v WHERE resource = ? AND kind = 'actual' AND start_s >= ?
+                AND start_s < ? AND is_production = 1 GROUP BY q ORDER BY q
+                """, arguments: [number, period.until.seconds - 7 * 86_400, period.until.seconds])
+        let members = rows.map { row -> (String, String) in
+            let (second, energy, days): (Int64, Int64, Int64) = (row["q"], row["energy"], row["days"])
+            let mean = Rounding.halfEven(Int128(energy), by: Int128(days)).quotient
+            return (UTCInstant(seconds: second).text.dropFirst(11).prefix(5).description, "\(mean)")
+        }
+        return JSONOut.object(members)
+    }
+}
+
+/// The books as one of those who look at them sees them.
+enum BooksViews {
+    private static let views: [String: (sql: String, party: String)] = [
+        "grid": ("SELECT * FROM books_view_grid", "''"),
+        "prosumer": ("SELECT * FROM books_view_prosumer", "party"),
+        "trader": ("SELECT * FROM books_view_trader", "seller"),
+    ]
+
+    static func json(_ call: BooksCall, _ database: Database) throws -> String {
+        guard let view = views[call.id] else {
+            throw BooksRefusal(404, "the views are grid, prosumer, trader")
+        }
+        if call.id == "grid", call.scope != nil { throw BooksRefusal.notYours("the view of the grid") }
+        let buyer = call.id == "trader" ? " OR buyer = ?1" : ""
+        let rows = try Row.fetchAll(
+            database, sql: "\(view.sql) WHERE ?1 IS NULL OR \(view.party) = ?1\(buyer) LIMIT 3000",
+            arguments: [call.scope])
+        return JSONOut.object([(call.id, JSONOut.list(rows.map(Registry.anything)))])
+    }
+
+    static let tables = """
+        CREATE VIEW books_view_grid AS
+            SELECT zone, start_s, sum(export_wh) AS export_wh, sum(import_wh) AS import_wh, sum(grid_wh) AS grid_wh,
+                sum(losses_wh) AS losses_wh, max(run) AS last_run
+            FROM (SELECT *, max(run) OVER (PARTITION BY zone, start_s) AS newest FROM books_block
+                WHERE run IN (SELECT n FROM books_run)) WHERE run = newest
+            GROUP BY zone, start_s ORDER BY start_s DESC, zone;
+        CREATE VIEW books_view_prosumer AS
+            SELECT l.party, r.id AS run, l.kind, sum(l.quantity_wh) AS got_wh, sum(l.amount) AS amount_paise
+            FROM books_line l JOIN books_run r ON r.n = l.run GROUP BY l.party, r.n, l.kind
+            ORDER BY r.n DESC, l.party, l.kind;
+        CREATE VIEW books_view_trader AS
+            SELECT c.id AS contract, c.seller, c.buyer, c.resource, c.energy_wh, c.price, c.traded_s,
+                (SELECT coalesce(sum(l.quantity_wh), 0) FROM books_line l WHERE l.reference = c.id
+                    AND l.party = c.buyer AND l.kind = 'delivery') AS delivered_wh,
+                (SELECT coalesce(sum(v.energy_wh), 0) FROM books_reserved v WHERE v.contract = c.id) AS reserved_wh
+            FROM books_contract c ORDER BY c.traded_s DESC, c.id;
+        """
+}
+
+/// The calls of the mission's contract interfaces, as data: what somebody would send to contracts of that shape.
+/// Nothing here sends them.
+enum InterfaceCalls {
+    static func json(_ call: BooksCall, _ database: Database) throws -> String {
+        let period = try call.period()
+        let range: StatementArguments = [period.from.seconds, period.until.seconds]
+        var calls: [String] = []
+        for (interface, name, sql, isRanged) in statements {
+            let rows = try Row.fetchAll(
+                database, sql: sql + " LIMIT 3000", arguments: isRanged ? range : [])
+            calls += rows.map { row in
+                JSONOut.object([
+                    ("interface", JSONOut.text(interface)), ("call", JSONOut.text(name)),
+                    ("arguments", Registry.anything(row)),
+                ])
+            }
+        }
+        return JSONOut.object([("calls", JSONOut.list(calls))])
+    }
+
+    private static let intervals = """
+        FROM (\(IntervalRows.counting)) i JOIN books_resource r ON r.number = i.resource
+        WHERE i.kind = 'actual' AND is_production = 1 AND start_s >= ? AND start_s < ?
+        """
+
+    // swift-format-ignore
+    private static let statements: [(String, String, String, Bool)] = [
+        ("source", "registerSource", "SELECT id AS source, kind, export_max_w AS capacity_w, party AS owner FROM books_resource WHERE export_max_w > 0 ORDER BY id", false),
+        ("source", "updateSourceStatus", "SELECT id AS source, state, next_maintenance_on FROM books_resource WHERE state <> 'working' ORDER BY id", false),
+        ("source", "recordProduction", "SELECT r.id AS source, start_s, export_wh \(intervals) AND export_wh > 0 ORDER BY start_s, r.id", true),
+        ("consumer", "registerConsumer", "SELECT id AS consumer, demand_w, party AS owner FROM books_resource WHERE kind IN ('load', 'meter') ORDER BY id", false),
+        ("consumer", "recordUsage", "SELECT r.id AS consumer, start_s, import_wh \(intervals) AND import_wh > 0 ORDER BY start_s, r.id", true),
+        ("grid", "updateGridState", "SELECT zone, start_s, export_wh, import_wh, grid_wh, losses_wh FROM books_view_grid WHERE start_s >= ? AND start_s < ?", true),
+        ("grid", "manageStorage", "SELECT r.id AS storage, start_s, export_wh - import_wh AS net_wh \(intervals) AND r.kind = 'battery' ORDER BY start_s, r.id", true),
+        ("grid", "handlePeakDemand", "SELECT r.id AS consumer, max(import_wh) AS peak_wh \(intervals) GROUP BY r.id ORDER BY peak_wh DESC, r.id", true),
+        ("billing", "calculateBill", "SELECT b.id AS bill, party, total AS total_paise FROM books_bill b JOIN books_run r ON r.n = b.run WHERE r.from_s < ?2 AND r.until_s > ?1 ORDER BY b.id", true),
+        ("billing", "processPayment", "SELECT t.key, t.at_s, a.party, -p.amount AS paise FROM books_transfer t JOIN books_posting p ON p.transfer = t.id JOIN books_account a ON a.id = p.account WHERE t.key LIKE 'pay-%' AND a.name LIKE '%:Wallet' AND t.at_s >= ? AND t.at_s < ?", true),
+        ("billing", "distributeRevenue", "SELECT l.party, l.reference AS of, l.amount AS paise FROM books_line l JOIN books_run r ON r.n = l.run WHERE l.kind = 'share' AND r.from_s < ?2 AND r.until_s > ?1 ORDER BY l.id", true),
+        ("billing", "applyIncentives", "SELECT l.party, l.reference AS incentive, l.quantity_wh, l.amount AS paise FROM books_line l JOIN books_run r ON r.n = l.run WHERE l.kind = 'incentive' AND r.from_s < ?2 AND r.until_s > ?1 ORDER BY l.id", true),
+    ]
+}

@@ -1,0 +1,218 @@
+import Contracts
+import ExactAmounts
+import FoundationEssentials
+import GRDB
+import Ledger
+import Settlement
+
+/// A run's blocks as they are drafted.
+enum DraftRows {
+    static func write(
+        _ run: SettlementRun, _ blobs: [ZoneBlock: [UInt8]],
+        _ issued: [CertificateBook.Slot: Certificate], _ number: Int64, _ database: Database
+    ) throws {
+        let block = try database.cachedStatement(
+            sql: "INSERT INTO books_block VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        for one in run.settled {
+            try block.execute(arguments: [
+                number, one.at.zone, one.at.start.seconds, one.exported.count, one.imported.count,
+                one.grid.count, one.losses.count, Data(blobs[one.at] ?? []),
+            ])
+        }
+        let open = try database.cachedStatement(sql: "INSERT INTO books_open VALUES (?, ?, ?, ?)")
+        for one in run.open {
+            let lacks = one.lacksTariff ? "tariff" : one.missing.prefix(20).joined(separator: " ")
+            try open.execute(arguments: [number, one.at.zone, one.at.start.seconds, lacks])
+        }
+        let certificate = try database.cachedStatement(
+            sql: """
+                INSERT INTO books_certificate (resource, start_s, energy_wh, owner, state, run)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """)
+        for (slot, one) in issued.sorted(by: {
+            ($0.key.start, $0.key.resource) < ($1.key.start, $1.key.resource)
+        }) {
+            try certificate.execute(arguments: [
+                slot.resource, slot.start.seconds, one.energy.count, one.owner, one.state.rawValue, number,
+            ])
+        }
+    }
+}
+
+/// What earlier runs settled of a period.
+enum EarlierRows {
+    static func settled(
+        _ period: Period, frozenBefore: UTCInstant?, _ database: Database
+    ) throws -> Settled {
+        var settled = Settled()
+        settled.frozenBefore = frozenBefore
+        var keys: [Int64: [Int64: Entry.Key]] = [:]
+        let blocks = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT run, zone, start_s, entries FROM books_block
+                WHERE start_s >= ? AND start_s < ? AND run IN (SELECT n FROM books_run) ORDER BY run
+                """, arguments: [period.from.seconds, period.until.seconds])
+        while let row = try blocks.next() {
+            let run: Int64 = row["run"]
+            let at = ZoneBlock(zone: row["zone"], start: UTCInstant(seconds: row["start_s"]))
+            let lines = try keys[run] ?? self.keys(run, database)
+            keys[run] = lines
+            settled.run[at] = "r\(run)"
+            let bytes: Data = row["entries"]
+            var positions = settled.positions[at] ?? [:]
+            EntryBlob.read(Array(bytes)) { number, quantity in
+                guard var key = lines[number] else { return }
+                key.zone = at.zone
+                key.block = at.start
+                settled.quantity[key, default: .zero] += quantity
+                // All that a party made more than it used has gone to others, in these entries.
+                if key.kind.movesEnergy { positions[key.party, default: .zero] -= quantity }
+            }
+            settled.positions[at] = positions
+        }
+        try certificates(period, &settled, database)
+        return settled
+    }
+
+    /// By the numbers that blocks know the lines by; without what they adjust, as runs add up.
+    static func keys(_ run: Int64, _ database: Database) throws -> [Int64: Entry.Key] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT n, party, kind, reference, price FROM books_line WHERE run = ?",
+            arguments: [run])
+        var keys: [Int64: Entry.Key] = [:]
+        for row in rows {
+            guard let kind = EntryKind(rawValue: row["kind"]), kind != .share else { continue }
+            keys[row["n"]] = Entry.Key(
+                party: row["party"], zone: "", block: UTCInstant(seconds: 0), kind: kind,
+                reference: row["reference"], price: Price(row["price"]))
+        }
+        return keys
+    }
+
+    private static func certificates(
+        _ period: Period, _ settled: inout Settled, _ database: Database
+    ) throws {
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT * FROM books_certificate WHERE start_s >= ? AND start_s < ?
+                AND run IN (SELECT n FROM books_run)
+                """, arguments: [period.from.seconds, period.until.seconds])
+        while let row = try rows.next() { try CertificateDesk.load(row, &settled.certificates) }
+    }
+}
+
+/// Bills and lines of a run.
+enum BillRows {
+    static func write(
+        _ bills: [Bill], _ fold: LineFold, _ number: Int64, _ run: String, _ database: Database
+    ) throws {
+        let line = try database.cachedStatement(
+            sql: "INSERT INTO books_line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        // Behind all numbers that entries know.
+        var next = Int64(bills.reduce(0) { $0 + $1.lines.count } + 1)
+        for bill in bills {
+            for one in bill.lines {
+                let known = fold.number(of: one)
+                if known == nil { next += 1 }
+                try line.execute(arguments: [
+                    number, known ?? next, one.id, one.party, one.kind.rawValue, one.reference,
+                    one.price.micro, one.adjusts, one.from.seconds, one.until.seconds, one.quantity.count,
+                    "\(one.exact.nano)", one.amount.count,
+                ])
+            }
+            try database.execute(
+                sql: "INSERT INTO books_bill (id, run, party, total) VALUES (?, ?, ?, ?)",
+                arguments: ["\(run)-\(bill.party)", number, bill.party, bill.total.count])
+        }
+    }
+
+    /// `Assets:Party:Asha:Bills` is asha's: the first letter of each part was made a capital.
+    static func party(of account: AccountName) -> String? {
+        let parts = account.text.split(separator: ":")
+        guard parts.count == 4, parts[1] == "Party" else { return nil }
+        return parts[2].prefix(1).lowercased() + parts[2].dropFirst()
+    }
+}
+
+/// What the settlement does with contracts.
+enum ContractRows {
+    /// Automatic ones come into force when their window has begun, and windows end.
+    static func advance(until: UTCInstant, at now: UTCInstant, _ database: Database) throws {
+        for standing in try ContractDesk.load("1", [], database) {
+            let window = standing.terms.window
+            var standing = standing
+            if standing.life.state == .agreed, standing.isAutomatic, window.from < until,
+                window.from <= now
+            {
+                do {
+                    standing.life = try ContractDesk.take(
+                        .activate, standing, at: window.from, "settlement", database)
+                    standing.events += 1
+                } catch is BooksRefusal {
+                    // Its buyer's wallet has not enough: it stays as it was agreed, and delivers nothing.
+                    continue
+                }
+            }
+            if window.until <= now, standing.life.state == .active || standing.life.state == .agreed {
+                _ = try ContractDesk.take(.windowOver, standing, at: window.until, "settlement", database)
+            }
+        }
+    }
+
+    /// Confirmed delivery of prepaid contracts is paid out of escrow; a later correction comes to the
+    /// buyer's bill.
+    static func pay(
+        _ contracts: [ContractDesk.Standing], _ bills: [Bill], _ run: String, at now: UTCInstant,
+        _ database: Database
+    ) throws {
+        for one in contracts where one.terms.payment == .prepaid {
+            let (terms, escrow) = (one.terms, BookAccounts.escrow(one.terms.id))
+            let left = try LedgerRows.balance(escrow, .inr, database)
+            let line = bills.first { $0.party == terms.buyer }?.lines.first {
+                $0.kind == .delivery && $0.reference == terms.id && $0.adjusts.isEmpty
+            }
+            guard let line, line.amount < .zero, left > .zero, let escrow,
+                let owed = BookAccounts.bills(terms.buyer)
+            else { continue }
+            let paid = min(-line.amount, left)
+            try LedgerRows.post(
+                Transfer(
+                    at: now, text: "delivery of \(terms.id) paid from escrow",
+                    postings: [
+                        Posting(AccountKey(owed, .inr), paid), Posting(AccountKey(escrow, .inr), -paid),
+                    ]), key: "\(run)/escrow-paid-\(terms.id)", database)
+            try database.execute(
+                sql: "UPDATE books_bill SET paid = paid + ? WHERE id = ?",
+                arguments: [paid.count, "\(run)-\(terms.buyer)"])
+        }
+    }
+
+    /// Contracts all of whose blocks are settled end, and what is left in escrow goes back.
+    static func end(at now: UTCInstant, _ database: Database) throws {
+        for one in try ContractDesk.load("1", [], database) {
+            let isOver = one.life.state == .settling || one.life.state == .ended(.endedEarly)
+            guard isOver, try isSettled(one, database) else { continue }
+            if one.life.state == .settling {
+                _ = try ContractDesk.take(.settled, one, at: now, "settlement", database)
+            } else {
+                try ContractDesk.refund(one.terms, at: now, database)
+            }
+        }
+    }
+
+    private static func isSettled(_ one: ContractDesk.Standing, _ database: Database) throws -> Bool {
+        guard let active = one.active else { return true }
+        let length = try FactsRows.length(database)
+        let wanted = ContractInForce(terms: one.terms, active: active).promised(length).count
+        let done = try Int.fetchOne(
+            database,
+            sql: """
+                SELECT count(DISTINCT start_s) FROM books_block b
+                JOIN books_resource r ON r.zone = b.zone WHERE r.id = ? AND start_s >= ? AND start_s < ?
+                AND run IN (SELECT n FROM books_run)
+                """, arguments: [one.terms.resource, active.from.seconds, active.until.seconds])
+        return (done ?? 0) >= wanted
+    }
+}

@@ -1,0 +1,55 @@
+"""Checks that events stand in the books' history, by the root of their day; needs nothing but Python.
+
+  books_proof.py ROOTS.json PROOF.json...
+
+ROOTS.json is the answer of GET /v1/books/roots, kept from a day on which it was trusted; PROOF.json the answer of
+GET /v1/books/events/NUMBER/proof. An event's hash is the SHA-256 of its fields, each on a line, after the hash of the event
+before it. The events of a day are the leaves of a tree (RFC 6962: leaves begin with a byte 0, inner nodes with a byte 1),
+whose root is the day's. Whoever changes one event must change the root, which others have kept.
+"""
+
+import hashlib
+import json
+import sys
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def event_hash(proof):
+    fields = [proof["previous"], proof["seq"], proof["at_s"], proof["who"], proof["kind"], proof["data"]]
+    return sha256("".join(f"{field}\n" for field in fields).encode()).hex()
+
+
+def root_of(proof):
+    node = sha256(b"\0" + event_hash(proof).encode())
+    for step in proof["path"]:
+        sibling = bytes.fromhex(step["hash"])
+        node = sha256(b"\1" + (sibling + node if step["side"] == "left" else node + sibling))
+    return node.hex()
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    with open(arguments[0]) as file:
+        roots = {day["day"]: day for day in json.load(file)["days"]}
+    holds = 0
+    for name in arguments[1:]:
+        with open(name) as file:
+            proof = json.load(file)
+        day = roots.get(proof["day"])
+        if day is None:
+            print(f"{name}: no root of {proof['day']} was kept")
+        elif not day["first"] <= proof["seq"] <= day["last"]:
+            print(f"{name}: event {proof['seq']} is none of {proof['day']}")
+        elif root_of(proof) != day["root"]:
+            print(f"{name}: event {proof['seq']} is NOT in the history of {proof['day']} as it stands here")
+        else:
+            holds += 1
+    print(f"{holds} of {len(arguments) - 1} events hold")
+    sys.exit(0 if holds == len(arguments) - 1 else 1)
+
+
+main(sys.argv[1:])
