@@ -27,3 +27,6 @@ int ballast_spawn_change_directory(void *actions, const char *path);
 int ballast_eventfd(void);
 /* ppoll: Glibc's poll() counts in milliseconds. */
 int ballast_wait_readable(int fd, int64_t nanoseconds);
+/* From here on this process can write to what is open, take memory that it cannot run, and end; any other call is
+   refused (EPERM). For good, and for all its threads. A filter is a table of the kernel's macros, which Swift does not see. */
+int ballast_confine(void);
