@@ -350,7 +350,7 @@ let package = Package(
             "BallastDaemonTests",
             [
                 "Quantities", "Plant", "Interlocks", "InterlockSupport", "FrequencyResponse",
-                "FrequencyRecord", "Control", "CycleRecord",
+                "FrequencyRecord", "Incident", "Control", "CycleRecord",
                 "Scenario", "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
                 "DeviceCodecs", "DeviceDrivers", "ModbusBus", "SafeOutput",
                 "ControlSocket", "SiteEvents", "BallastDaemon", "BallastSimulator",
