@@ -386,7 +386,7 @@ let package = Package(
             "BallastDaemonTests",
             [
                 "Quantities", "Plant", "Interlocks", "InterlockSupport", "FrequencyResponse",
-                "FrequencyRecord", "Control", "CycleRecord",
+                "FrequencyRecord", "Incident", "Control", "CycleRecord",
                 "Scenario", "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
                 "DeviceCodecs", "DeviceDrivers", "ModbusBus", "SafeOutput",
                 "ControlSocket", "SiteAudit", "SiteEvents", "BallastDaemon", "BallastSimulator",

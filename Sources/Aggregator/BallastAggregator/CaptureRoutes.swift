@@ -36,13 +36,19 @@ extension AggregatorRoutes {
             },
             Route(
                 .get, "/v1/sites/{site}/incident", .read,
-                "A capture as a page: what happened in which order, states, curves.", query: [.name],
-                answers: "text/html"
-            ) { call in Answers.page(try await trace(call).page) },
+                "A capture as a page: what happened in which order, states, curves; what the site told, who asked for what.",
+                query: [.name], answers: "text/html"
+            ) { call in
+                let trace = try await trace(call)
+                return Answers.page(trace.page(beside: try await beside(trace, call.site)))
+            },
             Route(
                 .get, "/v1/sites/{site}/incident.json", .read, "What a capture tells, for programs.",
                 query: [.name]
-            ) { call in Answers.json(try await trace(call).json) },
+            ) { call in
+                let trace = try await trace(call)
+                return Answers.json(trace.json(beside: try await beside(trace, call.site)))
+            },
         ]
     }
 
@@ -70,6 +76,11 @@ extension AggregatorRoutes {
             throw Refusal(.notFound, "there is no whole capture of that name")
         }
         return bytes
+    }
+
+    private func beside(_ trace: Trace, _ site: String) async throws -> [Beside] {
+        let (begin, length) = (trace.beginMicroseconds / 1_000, Int64((trace.times.last ?? 0) * 1_000))
+        return try await store.beside(site, from: begin, to: begin + length)
     }
 
     private func trace(_ call: Call) async throws -> Trace {

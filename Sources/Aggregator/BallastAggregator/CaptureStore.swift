@@ -21,6 +21,16 @@ struct CapturePart: Sendable {
     var offset: Int64
     var bytes: [UInt8]
 
+    static func isName(_ name: String) -> Bool {
+        (1...96).contains(name.utf8.count) && !name.hasPrefix(".")
+            && name.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                    || $0 == 0x2E || $0 == 0x5F || $0 == 0x2D
+            }
+    }
+}
+
+extension CapturePart {
     /// - Throws: where the query names no capture, or the piece does not lie in it.
     init(_ call: Call) throws(Refusal) {
         guard let name = call.query[.name], Self.isName(name) else {
@@ -36,14 +46,6 @@ struct CapturePart: Sendable {
             throw Refusal(.badRequest, "the piece is empty, or ends behind the capture's end")
         }
         (self.name, self.digest, self.total, self.offset, bytes) = (name, digest, total, offset, call.body)
-    }
-
-    static func isName(_ name: String) -> Bool {
-        (1...96).contains(name.utf8.count) && !name.hasPrefix(".")
-            && name.utf8.allSatisfy {
-                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
-                    || $0 == 0x2E || $0 == 0x5F || $0 == 0x2D
-            }
     }
 }
 
@@ -86,7 +88,7 @@ extension TelemetryStore {
             if known == nil {
                 dropped = try Self.makeRoom(for: part.total, of: site, in: database)
                 try database.execute(
-                    sql: "INSERT INTO capture VALUES (?, ?, ?, ?, 0, \(Self.now))",
+                    sql: "INSERT INTO capture VALUES (?, ?, ?, ?, 0, \(Self.now), 0)",
                     arguments: [site, part.name, part.digest, part.total])
                 known = try Self.captures(in: database, of: site).first { $0.name == part.name }
             }
@@ -105,6 +107,7 @@ extension TelemetryStore {
                     try Self.drop(part.name, of: site, in: database)
                     return (-1, dropped)
                 }
+                try Self.sealCapture(part.name, of: site, in: database)
             }
             return (end, dropped)
         }
@@ -140,16 +143,43 @@ extension TelemetryStore {
         }
     }
 
-    private static func whole(_ name: String, of site: String, in database: Database) throws -> [UInt8] {
+    static func whole(_ name: String, of site: String, in database: Database) throws -> [UInt8] {
         let sql = "SELECT data FROM capture_part WHERE site = ? AND name = ? ORDER BY at"
         return Array(try Data.fetchAll(database, sql: sql, arguments: [site, name]).joined())
     }
 
-    private static func digest(_ bytes: [UInt8]) -> String {
-        ChainText.hexadecimal(SHA256.hash(data: bytes))
+    static func digest(_ bytes: [UInt8]) -> String { ChainText.hexadecimal(SHA256.hash(data: bytes)) }
+
+    // MARK: In the chain
+
+    /// Captures that came before the chain had them are put into it as they are found now.
+    static func chainCaptures(_ database: Database) throws {
+        try database.execute(sql: "ALTER TABLE capture ADD COLUMN chain INTEGER NOT NULL DEFAULT 0")
+        let sql = "SELECT site, name FROM capture WHERE stored = bytes ORDER BY site, name"
+        for row in try Row.fetchAll(database, sql: sql) {
+            try sealCapture(row["name"], of: row["site"], in: database)
+        }
     }
 
+    private static func sealCapture(_ name: String, of site: String, in database: Database) throws {
+        let sql = "SELECT * FROM capture WHERE site = ? AND name = ?"
+        guard let row = try Row.fetchOne(database, sql: sql, arguments: [site, name]) else { return }
+        var content = ChainContent()
+        content.add(fields: fields(ofCapture: row))
+        let entry = try append(
+            .capture, site: site, epoch: name, from: 0, to: row["bytes"], content, in: database)
+        try database.execute(
+            sql: "UPDATE capture SET chain = ? WHERE site = ? AND name = ?", arguments: [entry, site, name])
+    }
+
+    static func fields(ofCapture row: Row) -> [String] { [row["name"], row["sha256"]] }
+
     private static func drop(_ name: String, of site: String, in database: Database) throws {
+        let sql = "SELECT chain FROM capture WHERE site = ? AND name = ?"
+        if let entry = try Int64.fetchOne(database, sql: sql, arguments: [site, name]), entry > 0 {
+            try append(
+                .dropped, site: site, epoch: name, from: entry, to: entry, ChainContent(), in: database)
+        }
         for table in ["capture", "capture_part"] {
             try database.execute(
                 sql: "DELETE FROM \(table) WHERE site = ? AND name = ?", arguments: [site, name])

@@ -54,6 +54,8 @@ struct ChainContent {
 struct ChainEntry {
     enum Kind: String {
         case report, audit, lease, result
+        /// A capture that is here whole, and one that has made room: its `epoch` is the capture's name.
+        case capture, dropped
     }
 
     var sequence: Int64
@@ -100,10 +102,13 @@ extension TelemetryStore {
     func head() async throws -> ChainHead { try await pool.read { try Self.head(in: $0) } }
 
     /// Adds an entry behind the head, in the transaction that stores what it stands for.
+    ///
+    /// - Returns: its number.
+    @discardableResult
     static func append(
         _ kind: ChainEntry.Kind, site: String = "", epoch: String = "", from: Int64, to: Int64,
         _ content: ChainContent, in database: Database
-    ) throws {
+    ) throws -> Int64 {
         let head = try head(in: database)
         let entry = ChainEntry(
             sequence: head.sequence + 1, kind: kind.rawValue, site: site, epoch: epoch, from: from, to: to,
@@ -114,5 +119,6 @@ extension TelemetryStore {
                 entry.sequence, entry.kind, site, epoch, from, to, entry.content,
                 entry.hash(after: head.hash),
             ])
+        return entry.sequence
     }
 }

@@ -85,6 +85,7 @@ struct ChainCheck {
     private func checkEnd(_ known: (sequence: Int64, hash: String)?) throws {
         if let next { throw Broken(what: "record \(next.number) of site \(next.site) has no entry") }
         let given = try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'chain'")
+        try checkCaptures()
         if let last = [given, known?.sequence].compactMap({ $0 }).max(), last > head.sequence {
             throw Broken(what: "the end is cut: entries \(head.sequence + 1) to \(last) are missing")
         }
@@ -111,6 +112,8 @@ struct ChainCheck {
         case .report: try report(entry, &content)
         case .audit: try audit(entry, &content)
         case .lease, .result: try lease(entry, &content)
+        case .capture: if try !capture(entry, &content) { return }
+        case .dropped: break
         case nil: throw Broken(what: "\(entry.name): there is no such kind")
         }
         guard content.digest == entry.content else {
@@ -165,6 +168,49 @@ struct ChainCheck {
         }
         let isResult = entry.kind == ChainEntry.Kind.result.rawValue
         content.add(fields: TelemetryStore.fields(ofLease: found, isResult: isResult))
+    }
+}
+
+extension ChainCheck {
+    /// - Returns: whether it is here; one that has made room has an entry of that.
+    private func capture(_ entry: ChainEntry, _ content: inout ChainContent) throws -> Bool {
+        let name = "capture \(entry.epoch) of site \(entry.site)"
+        let found = try Row.fetchOne(
+            database, sql: "SELECT * FROM capture WHERE chain = ?", arguments: [entry.sequence])
+        guard let found else {
+            let sql =
+                "SELECT 1 FROM chain WHERE kind = 'dropped' AND seq > ? AND site = ? AND epoch = ? AND from_n = ?"
+            let isDropped = try Bool.fetchOne(
+                database, sql: sql,
+                arguments: [entry.sequence, entry.site, entry.epoch, entry.sequence])
+            guard isDropped == true else { throw Broken(what: "\(name) is missing") }
+            return false
+        }
+        let (own, of, digest): (String, String, String) = (found["name"], found["site"], found["sha256"])
+        guard own == entry.epoch, of == entry.site else { throw Broken(what: "\(name) has another name") }
+        let whole = try TelemetryStore.whole(own, of: of, in: database)
+        guard Int64(whole.count) == entry.to, TelemetryStore.digest(whole) == digest else {
+            throw Broken(what: "\(name) was changed")
+        }
+        content.add(fields: TelemetryStore.fields(ofCapture: found))
+        return true
+    }
+
+    /// Whole ones that no entry stands for. A copy of an older aggregator's database has none in its chain.
+    private func checkCaptures() throws {
+        guard try database.tableExists("capture"),
+            try database.columns(in: "capture").contains(where: { $0.name == "chain" })
+        else { return }
+        let stray = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT site, name FROM capture WHERE stored = bytes AND NOT EXISTS (
+                    SELECT 1 FROM chain WHERE seq = capture.chain AND kind = 'capture')
+                """)
+        if let stray {
+            let (site, name): (String, String) = (stray["site"], stray["name"])
+            throw Broken(what: "capture \(name) of site \(site) has no entry")
+        }
     }
 }
 

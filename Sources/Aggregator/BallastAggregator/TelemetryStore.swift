@@ -135,6 +135,7 @@ extension TelemetryStore {
         migrator.registerMigration("v3") { try addTimesAndAudit($0) }
         migrator.registerMigration("v4") { try createChain($0) }
         migrator.registerMigration("v5") { try createCaptures($0) }
+        migrator.registerMigration("v6") { try chainCaptures($0) }
         return migrator
     }
 

@@ -196,6 +196,12 @@ public struct EventList: Sendable, BitwiseCopyable {
         items[count - 1].delivered = delivered
     }
 
+    /// Becomes the same list; the room behind its events is not copied.
+    mutating func take(_ other: inout EventList) {
+        (count, lost) = (other.count, other.lost)
+        for index in 0..<count { items[index] = other.items[index] }
+    }
+
     /// The events in their order.
     public mutating func forEach(_ body: (Event) -> Void) {
         for index in 0..<count { body(items[index]) }
@@ -230,4 +236,25 @@ public struct Decision: Sendable, BitwiseCopyable {
     public var events = EventList()
 
     public init() {}
+
+    /// Becomes the same decision; of the room for units and events no more is copied than is in use.
+    /// `DecisionTests` has all fields.
+    public mutating func take(_ other: inout Decision) {
+        cycle = other.cycle
+        at = other.at
+        frequency = other.frequency
+        grid = other.grid
+        basePoint = other.basePoint
+        basePointSource = other.basePointSource
+        correction = other.correction
+        eventShift = other.eventShift
+        response = other.response
+        wanted = other.wanted
+        target = other.target
+        setpoint = other.setpoint
+        isSiteLimited = other.isSiteLimited
+        unitCount = other.unitCount
+        for unit in 0..<min(max(0, unitCount), units.count) { units[unit] = other.units[unit] }
+        events.take(&other.events)
+    }
 }

@@ -65,7 +65,12 @@ extension UInt64: RecordedValue {
 
 extension MonotonicTime: RecordedValue {
     public var recordedWord: UInt64 { UInt64(bitPattern: nanoseconds) }
-    public init?(recordedWord word: UInt64) { self.init(nanoseconds: Int64(bitPattern: word)) }
+    /// No clock has come so far; the distance of two of them never overflows.
+    public init?(recordedWord word: UInt64) {
+        let nanoseconds = Int64(bitPattern: word)
+        guard nanoseconds.magnitude < 1 << 61 else { return nil }
+        self.init(nanoseconds: nanoseconds)
+    }
 }
 
 extension Person: RecordedValue {

@@ -16,7 +16,7 @@
 /// 7. end: how many cycles (8), digest of all decisions (8)
 /// 8. checkpoint: wall clock in s (8), clock in ns (8), length of the program's identity (2) and it in UTF-8,
 ///    number of words (4), `WordDelta` of the controller's state against zeros; the next cycle is against
-///    zeros
+///    zeros. A daemon writes one at a recording's begin, and each twenty seconds
 /// 9. capture: why this was kept: wall clock in µs (8), cycle (8), trigger in UTF-8 (`CaptureNote`)
 ///
 /// A capture is put together out of several recordings of one site (`RecordingSplice`): after its about,

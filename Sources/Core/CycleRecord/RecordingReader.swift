@@ -183,6 +183,10 @@ public struct RecordingReader: Sendable {
         if let refused = walk.refused, names.indices.contains(refused) {
             throw fault(byte, "\(names[refused]): no such value")
         }
+        // From 1970 into the year 6325: what is printed of it stays a date.
+        guard (0..<1 << 37).contains(inputs.wallSeconds) else {
+            throw fault(byte, "wallSeconds: no such value")
+        }
         return .cycle(inputs, decision: Array(words[names.count...]))
     }
 }

@@ -20,7 +20,7 @@ public struct CaptureNote: Sendable, Equatable {
 
 /// Puts recordings of one site that follow each other together as one. Their records go over as they stand,
 /// each with its check made anew; what of a recording cannot be read, and all that comes after it there, does
-/// not.
+/// not. A first one may be cut to what a window wants of it: at a state, from where it can be replayed.
 public struct RecordingSplice: Sendable {
     private var writer: RecordWriter
     private let unitCount: Int
@@ -39,17 +39,25 @@ public struct RecordingSplice: Sendable {
         writer.append(.capture, body + Array(note.trigger.utf8))
     }
 
+    /// - Parameter since: what comes before the last state of a controller that is not later than this is
+    ///   left out; `nil` = all of it is taken.
     /// - Returns: how many cycles of it were taken over; `nil` where it is none of this site.
     @discardableResult
-    public mutating func add(_ recording: [UInt8]) -> Int? {
+    public mutating func add(_ recording: [UInt8], since: MonotonicTime? = nil) -> Int? {
         guard var reader = try? RecordingReader(recording), reader.unitCount == unitCount else { return nil }
+        let begin = since.map { Self.lastState(of: recording, notAfter: $0) } ?? 0
         var place = RecordingFormat.headerSize
         var taken = 0
         while let record = try? reader.next() {
             let end = reader.place
             // Kind and length stand before the body, the check behind it.
             let body = Array(recording[(place + 5)..<(end - 8)])
+            let isBefore = place < begin
             place = end
+            if isBefore {
+                if case .file = record, !hasFiles { writer.append(.file, body) }
+                continue
+            }
             switch record {
             case .about, .end, .capture: break
             case .file: if !hasFiles { writer.append(.file, body) }
@@ -66,6 +74,21 @@ public struct RecordingSplice: Sendable {
         }
         hasFiles = hasFiles || taken > 0
         return taken
+    }
+
+    /// Where the record of that state begins; 0 where there is none.
+    private static func lastState(of recording: [UInt8], notAfter time: MonotonicTime) -> Int {
+        guard var reader = try? RecordingReader(recording) else { return 0 }
+        var (found, place) = (0, reader.place)
+        while let record = try? reader.next() {
+            switch record {
+            case .start(let start) where start.now <= time: found = place
+            case .checkpoint(let state) where state.now <= time: found = place
+            case .about, .file, .start, .checkpoint, .capture, .command, .cycle, .endAsked, .end: break
+            }
+            place = reader.place
+        }
+        return found
     }
 
     public mutating func end() {

@@ -37,9 +37,10 @@ public struct Comtrade: Sendable {
         let trigger = trace.triggerTime ?? 0
         lines.append(Self.stamp(trace.beginMicroseconds + Int64((trigger * 1_000_000).rounded())))
         // Time factor, UTC as the data's and the place's own, a clock of unknown quality.
-        lines += [form.rawValue.uppercased(), "1", "0,0", "F,3"]
+        let factor = Self.factor(trace)
+        lines += [form.rawValue.uppercased(), "\(factor)", "0,0", "F,3"]
         configuration = lines.joined(separator: "\r\n") + "\r\n"
-        data = Self.data(trace, scales, form)
+        data = Self.data(trace, scales, form, factor)
     }
 
     /// How a channel's numbers stand in the file: value = a · number + b.
@@ -48,6 +49,7 @@ public struct Comtrade: Sendable {
         var b = 0.0
         var least = "0"
         var most = "0"
+        private var end = 0.0
 
         init(_ values: [Double], _ form: Form) {
             let finite = values.filter(\.isFinite)
@@ -59,19 +61,27 @@ public struct Comtrade: Sendable {
             }
         }
 
+        /// The halves first: no two numbers are then too far from each other.
         private mutating func spread(_ low: Double, _ high: Double, _ end: Int) {
-            b = (low + high) / 2
-            a = max((high - low) / 2 / Double(end), 1e-9)
+            b = low / 2 + high / 2
+            a = max((high / 2 - low / 2) / Double(end), 1e-9)
             (least, most) = ("\(-end)", "\(end)")
+            self.end = Double(end)
         }
 
-        func number(_ value: Double) -> Int { Int(((value - b) / a).rounded()) }
+        func number(_ value: Double) -> Int { Int(min(end, max(-end, ((value - b) / a).rounded()))) }
     }
 
-    private static func data(_ trace: Trace, _ scales: [Scale], _ form: Form) -> [UInt8] {
+    /// How many µs a time's step is: its 32 bits end after 71 minutes of 1 µs.
+    private static func factor(_ trace: Trace) -> Int {
+        min(1_000_000, max(1, Int(((trace.times.last ?? 0) * 1_000_000 / 4_294_967_294).rounded(.up))))
+    }
+
+    private static func data(_ trace: Trace, _ scales: [Scale], _ form: Form, _ factor: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         for index in trace.times.indices {
-            let micros = UInt32(clamping: Int64((trace.times[index] * 1_000_000).rounded()))
+            let micros = UInt32(
+                clamping: Int64((trace.times[index] * 1_000_000 / Double(factor)).rounded()))
             if form == .ascii {
                 bytes += row(trace, scales, index, micros).utf8
                 continue

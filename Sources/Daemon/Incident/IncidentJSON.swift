@@ -2,7 +2,10 @@ import JSONText
 
 extension Trace {
     /// What happened, for programs: why it was kept, the extremes of each channel, and all that changed.
-    public var json: String {
+    public var json: String { json(beside: []) }
+
+    /// The same with what was said, asked for and measured beside the cycles, each under its name.
+    public func json(beside: [Beside]) -> String {
         let q = JSONText.quoted
         func optional(_ text: String?) -> String { text.map(q) ?? "null" }
         func number(_ value: Double) -> String { value.isFinite ? "\(value)" : "null" }
@@ -35,6 +38,7 @@ extension Trace {
             "{\"schema\":1,\"site\":\(q(site)),\"begin\":\(q(CivilTime(microseconds: beginMicroseconds).text)),"
             + "\"length_s\":\(number(times.last ?? 0)),\"cycles\":\(times.count),\"capture\":\(kept ?? "null"),"
             + "\"fault\":\(optional(fault)),\"made_by\":\(q(about)),\"files\":[\(carried.joined(separator: ","))],\n\"happenings\":[\(rows.joined(separator: ",\n"))],\n"
-            + "\"states\":[\(states.joined(separator: ",\n"))],\n\"channels\":[\(channels.joined(separator: ",\n"))]}\n"
+            + "\"states\":[\(states.joined(separator: ",\n"))],\n\"channels\":[\(channels.joined(separator: ",\n"))]"
+            + beside.map { ",\n" + $0.json }.joined() + "}\n"
     }
 }

@@ -3,7 +3,10 @@ import FrequencyRecord
 extension Trace {
     /// One page without scripts, fonts or pictures from elsewhere: why it was kept, what happened in which
     /// order, states as bars, and curves. Well-formed as XML too.
-    public var page: String {
+    public var page: String { page(beside: []) }
+
+    /// The same with what was said, asked for and measured beside the cycles, in these minutes.
+    public func page(beside: [Beside]) -> String {
         let begin = CivilTime(microseconds: beginMicroseconds)
         let title = "Incident at \(site), \(begin.text)"
         let curves = Plot(title: "Site \(site)", timeTitle: "s since \(begin.clock) UTC", panels: sitePanels)
@@ -24,6 +27,7 @@ extension Trace {
             <h2>The site</h2>
             \(curves.svg)
             \(unitPlots.joined(separator: "\n"))
+            \(beside.map(\.html).joined(separator: "\n"))
             <h2>What it carries</h2>
             \(fileTable)
             <p class="note">Times are UTC, as the gateway's clock had them. Power out of the battery is positive. Curves show what the
@@ -56,7 +60,7 @@ extension Trace {
         td,th{padding:3px 12px 3px 0;text-align:left;border-bottom:1px solid #ddd;vertical-align:top}td.t{white-space:nowrap}
         .trip{color:#a00000;font-weight:600}.first{background:#a00000;color:#fff;padding:0 6px;border-radius:3px;margin-left:8px}
         .danger{background:#a00000;color:#fff;padding:12px 16px;font-size:18px;font-weight:600}
-        .note{color:#444}svg{max-width:100%;height:auto}
+        .note{color:#444}iframe{width:100%;height:900px;border:1px solid #ddd}td.l{overflow-wrap:anywhere}svg{max-width:100%;height:auto}
         @media (prefers-color-scheme:dark){body{color:#eee;background:#161616}.trip{color:#ff9090}.note{color:#bbb}td,th{border-color:#444}
         .first,.danger{background:#c00000;color:#fff}svg{background:#fff}}
         """

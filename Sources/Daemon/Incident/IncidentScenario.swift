@@ -88,7 +88,7 @@ extension Trace {
         if let pack = firstValue("pack voltage"), let low = firstValue("lowest cell voltage"),
             let high = firstValue("highest cell voltage"), low + high > 1
         {
-            text += "cells_in_series: \(max(1, Int((pack / ((low + high) / 2)).rounded())))\n"
+            text += "cells_in_series: \(Int(min(1_000, max(1, (pack / ((low + high) / 2)).rounded()))))\n"
         }
         let steps = (wishSteps + units.flatMap(silences) + units.flatMap(outstanding)).sorted { $0.0 < $1.0 }
         text += steps.isEmpty ? "\nsteps: []\n" : "\nsteps:\n"

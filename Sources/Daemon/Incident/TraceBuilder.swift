@@ -93,6 +93,9 @@ public struct TraceBuilder {
         before = decision
     }
 
+    /// A crafted recording begins anew as often as it likes: behind so many seconds its time stands still.
+    private static let longest = 3e9
+
     /// Of a clock that begins anew, after a restart of the machine, the wall clock says how long that was.
     private mutating func place(_ inputs: CycleInputs) -> Double {
         let now = inputs.now.nanoseconds
@@ -100,12 +103,12 @@ public struct TraceBuilder {
             zero = now
         } else if now < last, let wall {
             let passed = max(1, inputs.wallSeconds - wall.seconds)
-            let resumed = Int64(((times.last ?? 0) + Double(passed)) * 1e9)
-            zero = now - resumed
+            let resumed = min((times.last ?? 0) + Double(passed), Self.longest)
+            zero = now - Int64(resumed * 1e9)
             exact = exact ?? wall
         }
         last = now
-        let time = Double(now - (zero ?? now)) / 1e9
+        let time = min(Double(now - (zero ?? now)) / 1e9, Self.longest)
         if let wall, exact == nil, inputs.wallSeconds == wall.seconds + 1 {
             exact = (inputs.wallSeconds, time)
         }

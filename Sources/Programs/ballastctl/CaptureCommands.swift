@@ -73,11 +73,11 @@ struct IncidentCommand: ParsableCommand {
         commandName: "incident",
         abstract: "Put a capture and the journal of its minutes together in one folder that can be sent on.",
         discussion: """
-            index.html shows what happened in which order, with curves; incident.json is the same for programs; values.csv and \
-            incident.cfg with incident.dat (IEEE C37.111-2013) hold every value; capture.cycles is the recording itself, for \
-            'ballastctl replay'; performance.html is how the site answered the frequency in these minutes, where its \
-            record is at hand; journal.txt is what the programs said, requests and who made them among it, where this \
-            machine keeps a journal.
+            index.html is one page to send on: what happened in which order, with curves; what the programs said, requests and \
+            who made them among it, where this machine keeps a journal (or with --journal, the lines of a log); how the site \
+            answered the frequency, where its record is at hand. incident.json is the same for programs. Beside them stand \
+            journal.txt and performance.html; values.csv, and incident.cfg with incident.dat (IEEE C37.111-2013), with every \
+            value; capture.cycles, the recording itself, for 'ballastctl replay'.
 
             EXAMPLE
               ballastctl incident                       # the newest capture
@@ -91,6 +91,9 @@ struct IncidentCommand: ParsableCommand {
     @Option(name: .shortAndLong, help: "The folder to make; otherwise incident-TIME here.")
     var output: String?
 
+    @Option(help: "A file of log lines in place of the machine's journal.")
+    var journal: String?
+
     @OptionGroup var place: CapturePlace
 
     func run() throws {
@@ -102,16 +105,20 @@ struct IncidentCommand: ParsableCommand {
         }
         try DurableFile.createDirectories(folder)
         try DurableFile.replace(folder + "/capture.cycles", with: bytes)
+        let (lines, performance) = (folder + "/journal.txt", folder + "/performance.html")
+        if let at = Self.seconds(name) {
+            if journal == nil { writeJournal(at, to: lines) }
+            writePerformance(at, beside: file, to: performance)
+        }
+        if let journal {
+            try DurableFile.replace(lines, with: try DurableFile.read(journal, limit: 64 << 20) ?? [])
+        }
         let status = try OtherProgram.run([
             OtherProgram.beside("ballastd"), "--replay", file, "--page", folder + "/index.html",
             "--incident-json",
             folder + "/incident.json", "--csv", folder + "/values.csv", "--comtrade", folder + "/incident",
+            "--journal", lines, "--performance", performance,
         ])
-        let at = Self.seconds(name)
-        if let at {
-            writeJournal(at, to: folder + "/journal.txt")
-            writePerformance(at, beside: file, to: folder + "/performance.html")
-        }
         print("\(folder)/index.html")
         if status != 0 { throw ExitCode(status) }
     }
@@ -177,7 +184,9 @@ struct IncidentCommand: ParsableCommand {
         ]
         do {
             let status = try OtherProgram.run(words, output: path)
-            if status != 0 { print("journal.txt: journalctl ended with \(status)") }
+            guard status != 0 else { return }
+            unlink(path)
+            print("journal.txt: not there: journalctl ended with \(status)")
         } catch {
             print("journal.txt: not there: \(error)")
         }

@@ -95,6 +95,12 @@ struct ReplayCommand: ParsableCommand {
         if let plot { words += ["--plot", plot] }
         if accept { words.append("--accept") }
         if let json { words += ["--incident-json", json] }
-        try OtherProgram.become(words)
+        let status = try OtherProgram.run(words)
+        guard status < 128 else {
+            throw Refusal(
+                "\(file): \(words[0]) was ended by signal \(status - 128) while it went on from a recorded state: no ballastd has left that"
+            )
+        }
+        if status != 0 { throw ExitCode(status) }
     }
 }

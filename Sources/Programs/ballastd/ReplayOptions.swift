@@ -48,6 +48,12 @@ struct ReplayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How COMTRADE data are written.", visibility: .hidden))
     var form = Comtrade.Form.float32
 
+    @Option(help: ArgumentHelp("With --page: lines of a log that stand in it.", visibility: .hidden))
+    var journal: String?
+
+    @Option(help: ArgumentHelp("With --page: the performance record's page.", visibility: .hidden))
+    var performance: String?
+
     /// - Returns: whether it was asked for.
     func run() throws -> Bool {
         guard let replay else { return false }
@@ -82,9 +88,11 @@ struct ReplayOptions: ParsableArguments {
             )
         }
         if step { print(trace.steps, terminator: "") }
+        let beside = TraceFiles.beside(journal: journal, performance: performance)
         for kind in wanted {
             do {
-                for line in try TraceFiles.write(trace, of: path, nominal: nominal, as: kind) { print(line) }
+                let lines = try TraceFiles.write(trace, of: path, nominal: nominal, as: kind, beside: beside)
+                for line in lines { print(line) }
             } catch {
                 throw TraceFiles.ReadingFailure(description: "it cannot be written: \(error)")
             }

@@ -83,6 +83,35 @@ import Testing
         #expect(list.body.contains("\"sha256\":\"\(digest)\""))
     }
 
+    @Test
+    func `a page of an incident has what the site told, who asked it for what, and who asked the aggregator`()
+        async throws
+    {
+        let aggregator = try RunningAggregator(in: scratch)
+        let (bytes, digest) = (Self.recording, try sha256(Self.recording))
+        let name = "20261123T140307Z-trip.cycles"
+        let answer = try await bring(aggregator, bytes, from: 0, to: bytes.count, as: name, digest: digest)
+        #expect(answer.status == 200)
+        let begin = Trace(bytes, site: "demo", units: ["BESS_01"]).beginMicroseconds / 1_000
+        let events = [(-400_000, "long before"), (-200_000, "Füße & <b>Käse</b> 電池"), (1_000, "in it")]
+        let records = events.enumerated().map { number, event in
+            "{\"n\":\(number + 1),\"data\":{\"kind\":\"event\",\"event\":\"reset\",\"t_ms\":\(begin + Int64(event.0)),"
+                + "\"by\":\"alice\",\"unit\":\"BESS_01\",\"text\":\"\(event.1)\"}}"
+        }
+        let report =
+            "{\"site\":\"demo\",\"epoch\":\"00112233445566778899aabbccddeeff\",\"gaps\":[],\"records\":[\(records.joined(separator: ","))]}"
+        #expect(try await aggregator.post(report).status == 200)
+        let page = try await aggregator.get("/v1/sites/demo/incident?name=\(name)")
+        #expect(page.body.contains("Füße &amp; &lt;b&gt;Käse&lt;/b&gt; 電池") && page.body.contains("alice"))
+        #expect(page.body.contains("in it") && !page.body.contains("long before"))
+        #expect(page.body.contains("Who asked the aggregator"))
+        let json = try await aggregator.get("/v1/sites/demo/incident.json?name=\(name)")
+        let object = try JSONSerialization.jsonObject(with: Data(json.body.utf8)) as? [String: Any]
+        let told = try #require(object?["site_events"] as? [[String: String]])
+        #expect(told.map { $0["text"] } == ["Füße & <b>Käse</b> 電池", "in it"])
+        #expect(told.first?["who"] == "alice" && object?["leases"] != nil && object?["audit"] != nil)
+    }
+
     @Test func `what is not what it says, or somebody else's, is refused`() async throws {
         let aggregator = try RunningAggregator(in: scratch)
         let (bytes, digest) = (Self.recording, try sha256(Self.recording))

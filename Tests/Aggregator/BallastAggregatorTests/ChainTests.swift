@@ -41,7 +41,15 @@ import Testing
         let result = "{\"sequence\":\(lease?.lease.sequence ?? 0),\"state\":\"granted\"}"
         #expect(try await store.finish(try LeaseResult(json: Array(result.utf8)), of: "demo"))
         _ = try await store.store(try report(records(10...12)))
+        _ = try await store.add(Self.capture("a.cycles", [1, 2, 3]), of: "demo")
         try store.close()
+    }
+
+    /// The digest is that of sha256sum.
+    private static func capture(_ name: String, _ bytes: [UInt8], total: Int64 = 3) -> CapturePart {
+        CapturePart(
+            name: name, digest: "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81",
+            total: total, offset: 0, bytes: bytes)
     }
 
     // swift-format-ignore
@@ -62,19 +70,28 @@ import Testing
         ("UPDATE lease SET power = 50",             "entry 6 (lease of site demo",      "another power"),
         ("UPDATE lease SET state = 'refused'",      "entry 7 (result of site demo",     "another fate"),
         ("DELETE FROM lease",                       "lease 1000 of site demo is missing", "no lease"),
+        ("UPDATE capture_part SET data = x'010204'", "capture a.cycles of site demo was changed", "other bytes"),
+        ("UPDATE capture_part SET data = x'010204'; UPDATE capture SET sha256 = "
+            + "'d4b29a968c40173638ded8d174c86957afa211be479cee020dba5dfe127d91ca'", "entry 9 (capture",
+            "with the digest of the other bytes"),
+        ("UPDATE capture SET name = 'b.cycles'",    "capture a.cycles of site demo has another name", "renamed"),
+        ("DELETE FROM capture",                     "capture a.cycles of site demo is missing", "no capture"),
+        ("UPDATE capture SET chain = 0",            "capture a.cycles of site demo is missing", "unsealed"),
+        ("INSERT INTO capture VALUES ('demo','z','',0,0,'',0)", "capture z of site demo has no entry", "put in between"),
         ("UPDATE chain SET content = '00' WHERE seq = 2", "entry 2",                   "the entry"),
         ("UPDATE chain SET hash = '00' WHERE seq = 2", "entry 2",                      "the entry's hash"),
         ("DELETE FROM chain WHERE seq = 2",         "entry 2 is missing",               "no entry"),
-        ("DELETE FROM chain WHERE seq = 8; DELETE FROM record WHERE n >= 10", "the end is cut: entries 8 to 8",
-            "a cut end"),
-        ("DELETE FROM chain WHERE seq = 8; DELETE FROM record WHERE n >= 10; UPDATE sqlite_sequence SET seq = 7 "
-            + "WHERE name = 'chain'", "site demo was told that all through 12", "cut with more care"),
+        ("DELETE FROM chain WHERE seq >= 8; DELETE FROM record WHERE n >= 10; DELETE FROM capture",
+            "the end is cut: entries 8 to 9", "a cut end"),
+        ("DELETE FROM chain WHERE seq >= 8; DELETE FROM record WHERE n >= 10; DELETE FROM capture; "
+            + "UPDATE sqlite_sequence SET seq = 7 WHERE name = 'chain'", "site demo was told that all through 12",
+            "cut with more care"),
     ]
 
     @Test func `holds as it was stored, and names the first thing that is not`() async throws {
         try await fill()
         let lines = try Upkeep.verify(database: path)
-        #expect(lines.first?.contains("holds: 8 entries, 11 records, head 8:") == true, "\(lines)")
+        #expect(lines.first?.contains("holds: 9 entries, 11 records, head 9:") == true, "\(lines)")
         for (index, row) in Self.changes.enumerated() {
             let copy = scratch.path + "/\(index).sqlite"
             let (source, target) = (try DatabaseQueue(path: path), try DatabaseQueue(path: copy))
@@ -87,6 +104,39 @@ import Testing
         }
     }
 
+    @Test func `a capture that makes room leaves its entry, and one of that`() async throws {
+        try await fill()
+        let store = try TelemetryStore(path: path)
+        var dropped: [String] = []
+        // By what they say they will be: four of the largest pass what a site may hold.
+        for number in 1...4 {
+            let part = Self.capture("b\(number)", [1], total: Int64(CapturePart.captureLimit))
+            dropped += try await store.add(part, of: "demo").dropped
+        }
+        try store.close()
+        #expect(dropped == ["a.cycles"])
+        #expect(try Upkeep.verify(database: path).first?.contains("holds: ") == true)
+    }
+
+    /// As the version before left it.
+    @Test func `captures from before are sealed by the first start`() async throws {
+        try await fill()
+        let old = try DatabaseQueue(path: path)
+        try await old.write { database in
+            try database.execute(
+                sql: """
+                    DELETE FROM chain WHERE kind = 'capture';
+                    UPDATE sqlite_sequence SET seq = 8 WHERE name = 'chain';
+                    ALTER TABLE capture DROP COLUMN chain;
+                    DELETE FROM grdb_migrations WHERE identifier = 'v6';
+                    """)
+        }
+        try old.close()
+        #expect(try Upkeep.verify(database: path).first?.contains("holds: 8 entries") == true)
+        try TelemetryStore(path: path).close()
+        #expect(try Upkeep.verify(database: path).first?.contains("holds: 9 entries") == true)
+    }
+
     @Test func `shows an end that was cut with all care where somebody kept a head`() async throws {
         try await fill()
         let line = try #require(try Upkeep.verify(database: path).first)
@@ -96,7 +146,7 @@ import Testing
         try await queue.write {
             try $0.execute(
                 sql: """
-                    DELETE FROM chain WHERE seq = 8; DELETE FROM record WHERE n >= 10;
+                    DELETE FROM chain WHERE seq >= 8; DELETE FROM record WHERE n >= 10; DELETE FROM capture;
                     UPDATE sqlite_sequence SET seq = 7 WHERE name = 'chain';
                     UPDATE stream SET stored_through = 9;
                     """)

@@ -73,6 +73,25 @@ private struct Dice {
         return inputs
     }
 
+    /// What follows counts with these numbers, and must not overflow.
+    @Test(arguments: [
+        (now: Int64.max, wall: Int64(0), says: "now: no such value"),
+        (now: -(1 << 61), wall: 0, says: "now: no such value"),
+        (now: 0, wall: Int64.max, says: "wallSeconds: no such value"),
+        (now: 0, wall: -1, says: "wallSeconds: no such value"),
+    ])
+    func `a time that no clock has come to is refused`(now: Int64, wall: Int64, says: String) throws {
+        var recorder = CycleRecorder(unitCount: 1, about: "a test", files: [])
+        recorder.checkpoint(Self.checkpoint)
+        var decision = Decision()
+        recorder.cycle(
+            grid: GridImage(), units: [UnitImage()].span, wallSeconds: wall,
+            at: MonotonicTime(nanoseconds: now), &decision, eventDigest: 0)
+        var reader = try RecordingReader(recorder.bytes)
+        let fault = #expect(throws: RecordingFault.self) { while try reader.next() != nil {} }
+        #expect(fault?.text == says)
+    }
+
     private static func words(_ inputs: CycleInputs) -> [UInt64] {
         var inputs = inputs
         var walk = WordWalk.taking(CycleNames.inputs(2).count)

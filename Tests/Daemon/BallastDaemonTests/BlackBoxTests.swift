@@ -62,15 +62,24 @@ extension BallastDaemonTests {
             #expect(try judge.exitStatus() == 0, "\(judge.output)")
             #expect(judge.output.contains("first out: TRIP cell_overvoltage of BESS_01"), "\(judge.output)")
 
+            let log = try site.scratch.write("log", "10:00:00 by=jürgen <b>reset</b> & more\nsecond line\n")
             let incident = try site.runTool(
-                ["incident", "--captures", folder, "--output", place + "/incident"], status: 0)
+                ["incident", "--captures", folder, "--output", place + "/incident", "--journal", log],
+                status: 0)
             #expect(incident.output.contains("index.html"))
             let performance = try String(
                 contentsOfFile: place + "/incident/performance.html", encoding: .utf8)
             #expect(performance.hasPrefix("<!DOCTYPE html>"), "\(incident.output)")
+            // One page and one JSON have all of it: the log's lines, and the performance record.
+            let page = try String(contentsOfFile: place + "/incident/index.html", encoding: .utf8)
+            #expect(page.contains("by=jürgen &lt;b&gt;reset&lt;/b&gt; &amp; more"))
+            #expect(page.contains("srcdoc=\"&lt;!DOCTYPE html&gt;"))
             // What --check prints is carried, with the table of interlocks in force.
             let carried = try String(contentsOfFile: place + "/incident.json", encoding: .utf8)
             #expect(carried.contains("ballastd --check.txt") && carried.contains("\"fnv1a\""))
+            #expect(carried.contains("second line") && carried.contains("\"performance\":\"<!DOCTYPE html>"))
+            let again = try startPeer("incident_judge.py", [place], name: "again", in: site.scratch)
+            #expect(try again.exitStatus() == 0, "\(again.output)")
         }
 
         @Test func `a killed daemon's last cycles are kept, an ended one's are not, and a person's wish is`()

@@ -19,7 +19,9 @@ import Testing
     init() throws { scratch = try ScratchFolder() }
 
     /// Recordings of so many seconds each, ten cycles a second, one behind the other.
-    private func record(files: Int, seconds: Int, isEnded: Bool = true) throws {
+    private func record(
+        files: Int, seconds: Int, isEnded: Bool = true, latched: Bool = false
+    ) throws {
         try DurableFile.createDirectories(recordings.directory)
         for file in 0..<files {
             var recorder = CycleRecorder(unitCount: 1, about: "a test", files: [("site.yaml", [1])])
@@ -30,6 +32,7 @@ import Testing
             for cycle in 0..<(seconds * 10) {
                 var decision = Decision()
                 decision.cycle = UInt64(file * seconds * 10 + cycle)
+                if latched { decision.units[0].latched.insert(InterlockSet(.cellOvervoltage)) }
                 recorder.cycle(
                     grid: GridImage(), units: [UnitImage()].span, wallSeconds: begin + Int64(cycle / 10),
                     at: Self.zero + .milliseconds(begin * 1_000 + Int64(cycle) * 100), &decision,
@@ -81,6 +84,60 @@ import Testing
         #expect(found.first == 30 && found.count == 500)
         #expect(found.note == CaptureNote(trigger: "trip at 69", wallMicroseconds: 69_000_000, cycle: 1))
         #expect(name == "19700101T000109.000Z-trip.cycles")
+    }
+
+    @Test func `a capture begins at the last state of the controller that is early enough`() throws {
+        try DurableFile.createDirectories(recordings.directory)
+        var recorder = CycleRecorder(unitCount: 1, about: "a test", files: [("site.yaml", [1])])
+        for second in 0..<100 {
+            let now = Self.zero + .seconds(Int64(second))
+            if second.isMultiple(of: 20) {
+                recorder.checkpoint(
+                    RecordedCheckpoint(wallSeconds: 0, now: now, program: "this one", words: [1]))
+            }
+            var decision = Decision()
+            decision.cycle = UInt64(second)
+            recorder.cycle(
+                grid: GridImage(), units: [UnitImage()].span, wallSeconds: Int64(second), at: now, &decision,
+                eventDigest: 0)
+        }
+        try DurableFile.replace(recordings.directory + "/000000000001.cycles", with: recorder.bytes)
+        // swift-format-ignore
+        let rows: [(at: Int64, first: Double, why: Comment)] = [
+            (95, 60, "65 is asked for"), (90, 60, "just at a state"), (89, 40, "a second before it"),
+            (29, 0, "less is there than is asked for"),
+        ]
+        for row in rows {
+            var keeper = keeper()
+            keeper.saw(trigger(.trip, at: row.at), wallMicroseconds: row.at * 1_000_000)
+            _ = keeper.keep(at: Self.zero + .seconds(99), isLast: true, isTripped: true)
+            let name = try #require(RecordingFile.names(captures).first)
+            let found = try cycles(name)
+            #expect(found.first == row.first && found.count == 100 - Int(row.first), row.why)
+            unlink(captures + "/" + name)
+        }
+    }
+
+    /// A latch outlives the program: what a trip has left is not thrown out by its crash.
+    @Test(arguments: [true, false])
+    func `a crash throws out no trip's capture where its last cycle has a trip latched`(isTripped: Bool)
+        throws
+    {
+        try record(files: 1, seconds: 20, isEnded: false, latched: isTripped)
+        var large = keeper()
+        large.saw(trigger(.trip, at: 1), wallMicroseconds: 1_000_000)
+        _ = large.keep(at: Self.zero + .seconds(20), isLast: true, isTripped: true)
+        let name = try #require(RecordingFile.names(captures).first)
+        let size = try #require(try DurableFile.read(captures + "/" + name, limit: 1 << 20)).count
+        var keeper = keeper(size + size / 2)
+        let outcome = keeper.keepUnended()
+        if isTripped {
+            guard case .notKept = outcome else {
+                Issue.record("\(String(describing: outcome))")
+                return
+            }
+        }
+        #expect(RecordingFile.names(captures).contains(name) == isTripped)
     }
 
     @Test func `what happens while a window waits is named in it, and a trip comes first`() throws {

@@ -298,6 +298,8 @@ public struct PathConfig: Sendable, Equatable {
     public var recordingMegabytes = 32
     /// How large the captures may grow together, in MB (10⁶ bytes); 0 = none are kept.
     public var captureMegabytes = 64
-    /// The recordings stand in the state folder, not in the runtime folder.
+    /// The recordings stand in the state folder, not in the runtime folder, and are synced each second.
     public var recordsOnDisk = false
+    /// What they may then write to the disk in a day, in MB (10⁶ bytes), syncs counted.
+    public var recordingDiskMegabytesADay = 4_000
 }

@@ -255,7 +255,12 @@ enum SiteKeys {
             "windows of the recordings around trips and grid events, in the state folder; 0 = none"
         ) { $0 }
         static let recordsOnDisk = ConfigKey<Bool>.flag(
-            "recording_on_disk", .fixed("false"), "they stand in the state folder, and outlive the machine")
+            "recording_on_disk", .fixed("false"),
+            "they stand in the state folder, on the disk after a second: a power cut takes two at most")
+        static let recordingDiskADay = ConfigKey<Int>.whole(
+            "recording_disk_max_mb_per_day", 100...1_000_000, "MB", .fixed(4_000),
+            "with recording_on_disk: what wears the disk; beyond it they stand in the runtime folder until the day is over"
+        ) { $0 }
         // The kernel's limit for the address of a Unix socket is 108 bytes with its end.
         static let controlSocket = ConfigKey.path(
             "control_socket", limit: 107, .fixed("/run/ballast/control.sock"), "where ballastctl asks")

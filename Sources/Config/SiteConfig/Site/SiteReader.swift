@@ -300,11 +300,12 @@ struct SiteReader {
         let recording = reader.value(SiteKeys.Paths.recordingMax)
         let captures = reader.value(SiteKeys.Paths.captureMax)
         let onDisk = reader.value(SiteKeys.Paths.recordsOnDisk)
-        guard let directory, let socket, let spool, let recording, let captures, let onDisk else {
-            return nil
-        }
+        let diskADay = reader.value(SiteKeys.Paths.recordingDiskADay)
+        guard let directory, let socket, let spool, let recording, let captures, let onDisk, let diskADay
+        else { return nil }
         return PathConfig(
             stateDirectory: directory, controlSocket: socket, spoolMegabytes: spool,
-            recordingMegabytes: recording, captureMegabytes: captures, recordsOnDisk: onDisk)
+            recordingMegabytes: recording, captureMegabytes: captures, recordsOnDisk: onDisk,
+            recordingDiskMegabytesADay: diskADay)
     }
 }

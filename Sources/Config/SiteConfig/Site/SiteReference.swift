@@ -75,6 +75,7 @@ extension SiteConfig {
                 [
                     Keys.Paths.stateDirectory, Keys.Paths.controlSocket, Keys.Paths.spoolMax,
                     Keys.Paths.recordingMax, Keys.Paths.captureMax, Keys.Paths.recordsOnDisk,
+                    Keys.Paths.recordingDiskADay,
                 ]
             ),
         ] + seedSections

@@ -18,6 +18,13 @@ struct TappedController: Sendable, BitwiseCopyable {
     var cycle: UInt64
 }
 
+/// Why somebody beside the cycle wants a capture.
+struct CaptureWish: Sendable {
+    var kind: CaptureTrigger.Kind
+    /// For people.
+    var text: String
+}
+
 /// What the cycle leaves for the black box: copies in memory that is there from the start. The cycle waits
 /// for nobody, and what finds no room is lost; whoever reads sees the hole in the numbers, and begins anew.
 final class CycleTap: Sendable {
@@ -29,8 +36,8 @@ final class CycleTap: Sendable {
     let controllers: RingBuffer<TappedController>
     /// The reader asks for the controller's state before the next cycle.
     let wantsController = Atomic<Bool>(true)
-    /// Why a person wants a capture; the cycle never looks.
-    let wantedCapture = Mutex<String?>(nil)
+    /// Who else wants a capture, and why; the cycle never looks.
+    let wantedCapture = Mutex<CaptureWish?>(nil)
     /// How long its reader may rest: a quarter of what fits in.
     let pause: Duration
 

@@ -198,7 +198,7 @@ struct CycleThread: ~Copyable, Sendable {
         guard let tap else { return }
         tap.cycles.push { slot in
             slot.grid = grid
-            slot.decision = decision
+            slot.decision.take(&decision)
             for unit in 0..<ports.count { slot.units[unit] = images[unit] }
         }
     }
@@ -240,7 +240,7 @@ struct CycleThread: ~Copyable, Sendable {
         link.lostEvents.add(UInt64(decision.events.lost), ordering: .relaxed)
         decision.events.forEach { link.events.push($0) }
         snapshots.pending.pointee.grid = grid
-        snapshots.pending.pointee.decision = decision
+        snapshots.pending.pointee.decision.take(&decision)
         for unit in 0..<ports.count { snapshots.pending.pointee.units[unit] = images[unit] }
         snapshots.commit()
     }

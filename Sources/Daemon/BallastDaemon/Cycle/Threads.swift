@@ -45,7 +45,7 @@ enum Threads {
         do {
             var others = try startOnlookers(recorder, control, Handover(server), files, proxy)
             others += try keeping.start(site.cycleLink)
-            if let blackBox { others.append(try start(blackBox)) }
+            if let blackBox { others += try start(blackBox) }
             let cycle = try startCycle(site, realtime)
             let grant = realtime.wait()
             tell(grant, journal)
@@ -127,11 +127,19 @@ enum Threads {
         return threads
     }
 
-    private static func start(_ blackBox: BlackBoxThread) throws(SystemError) -> SystemThread {
-        try SystemThread(name: "blackbox") {
+    private static func start(_ blackBox: BlackBoxThread) throws(SystemError) -> [SystemThread] {
+        let writer = try SystemThread(name: "blackbox") {
             RealTime.leave()
             blackBox.run()
         }
+        guard let sync = blackBox.sync else { return [writer] }
+        return [
+            writer,
+            try SystemThread(name: "recordings") {
+                RealTime.leave()
+                sync.run()
+            },
+        ]
     }
 
     private static func tell(_ grant: RealTimeGrant, _ journal: Journal) {

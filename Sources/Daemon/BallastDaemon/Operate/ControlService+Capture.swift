@@ -9,11 +9,12 @@ extension ControlService {
                     "no cycle is recorded: set paths.recording_max_mb in the site's file, and restart ballastd"
             )
         }
-        tap.wantedCapture.withLock { $0 = request.reason ?? "no reason" }
+        let wish = CaptureWish(kind: .asked, text: "asked for: \(request.reason ?? "no reason")")
+        tap.wantedCapture.withLock { $0 = wish }
         let (before, after) = (Int(CaptureKeeper.before.seconds), Int(CaptureKeeper.after.seconds))
         return ControlAnswer(
             done:
-                "the last \(before) s and the next \(after) s are kept; 'ballastctl captures' then names the file"
+                "the last \(before) s at least and the next \(after) s are kept; 'ballastctl captures' then names the file"
         )
     }
 }

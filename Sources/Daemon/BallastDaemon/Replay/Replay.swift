@@ -47,6 +47,7 @@ public struct Replay {
     private var names: [String] = []
     private let accepts: Bool
     private let checkpoints: Bool
+    private let takesUpStates: Bool
 
     /// Replays all of it, up to the first difference or fault.
     ///
@@ -54,9 +55,14 @@ public struct Replay {
     ///   - accepts: goes on behind a difference, and makes the recording anew (`accepted`).
     ///   - checkpoints: of what is made anew: the state of the controller that was set up stands in place of
     ///     each start, for a program that knows no site's file.
-    public init(_ bytes: [UInt8], accepts: Bool = false, checkpoints: Bool = false) {
+    ///   - takesUpStates: a controller's state, memory as it lay, is gone on from. A crafted one may make this
+    ///     process do anything: only for one that can do nothing (`Confinement`).
+    public init(
+        _ bytes: [UInt8], accepts: Bool = false, checkpoints: Bool = false, takesUpStates: Bool = false
+    ) {
         self.accepts = accepts
         self.checkpoints = checkpoints
+        self.takesUpStates = takesUpStates
         do throws(RecordingFault) {
             var reader = try RecordingReader(bytes)
             inputCount = CycleNames.inputs(reader.unitCount).count
@@ -139,11 +145,19 @@ public struct Replay {
             fault = "it begins with the state of a running controller, which another version cannot take up"
             return
         }
-        guard found.program == ProgramIdentity.own, let controller = ControllerWords.controller(found.words)
-        else {
+        guard found.program == ProgramIdentity.own else {
             fault =
                 "it begins with the state of a running controller, which only the program that recorded it can "
-                + "take up: that was \(found.program), and this is \(ProgramIdentity.own)"
+                + "take up: that was \(found.program), and this is \(ProgramIdentity.own). What was recorded is "
+                + "shown (--step, --page, --csv, --comtrade), and --with a site's file compares settings on it"
+            return
+        }
+        guard takesUpStates else {
+            fault = "a recorded state is taken up only by a process that is shut in, and this one is not"
+            return
+        }
+        guard let controller = ControllerWords.controller(found.words) else {
+            fault = "its state of a controller has another size than this program's"
             return
         }
         do {
@@ -203,7 +217,8 @@ public struct Replay {
 
 extension Replay {
     /// Replays a file, and says what came of it: with the recorded settings in one line, with others
-    /// what they would have changed.
+    /// what they would have changed. With the recorded ones this process can do nothing afterwards but tell it
+    /// and end (`Confinement`).
     ///
     /// - Parameter site: another site's file in place of the recorded one.
     /// - Returns: with `isAsWanted` where nothing differs.
@@ -216,7 +231,10 @@ extension Replay {
                 let comparison = WhatIf(bytes, with: try CheckedSite(path: site))
                 return ("\(path): \(comparison.text)", comparison.fault == nil && !comparison.differs)
             }
-            let replay = Replay(bytes)
+            // Looked at while files can still be opened.
+            _ = ProgramIdentity.own
+            try Confinement.enter()
+            let replay = Replay(bytes, takesUpStates: true)
             return ("\(path): \(replay.text)", replay.isIdentical)
         } catch {
             return ("\(path): \(error)", false)

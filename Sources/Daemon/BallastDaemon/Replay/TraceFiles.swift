@@ -51,17 +51,53 @@ public struct TraceFiles: Sendable {
         public init(description: String) { self.description = description }
     }
 
+    /// What stands on a page beside the cycles; what cannot be read is said there.
+    ///
+    /// - Parameters:
+    ///   - journal: a file of lines.
+    ///   - performance: a file with a page.
+    public static func beside(journal: String?, performance: String?) -> [Beside] {
+        func text(_ path: String) -> String? {
+            // Why it is not there says whoever was to write it.
+            let bytes = try? DurableFile.read(path, limit: 64 << 20)
+            return bytes.flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) }
+        }
+        var all: [Beside] = []
+        if let journal {
+            let lines = text(journal)?.split(separator: "\n").map(String.init)
+            let note = "Who asked for what, and what came of it, among them."
+            all.append(
+                Beside(
+                    name: "journal", title: "The journal of these minutes",
+                    content: .lines(Array((lines ?? []).suffix(mostLines))),
+                    note: lines == nil
+                        ? "No journal is at hand."
+                        : (lines?.count ?? 0) > mostLines
+                            ? "The last \(mostLines) lines. " + note : note))
+        }
+        if let performance, let page = text(performance) {
+            all.append(
+                Beside(
+                    name: "performance", title: "How the site answered the frequency",
+                    content: .page(page)))
+        }
+        return all
+    }
+
+    private static let mostLines = 5_000
+
     /// Writes one of them, whole or not at all.
     ///
+    /// - Parameter beside: what a page and JSON have more.
     /// - Returns: what was written, for people.
     public static func write(
-        _ trace: Trace, of recording: String, nominal: Double, as kind: Kind
+        _ trace: Trace, of recording: String, nominal: Double, as kind: Kind, beside: [Beside] = []
     ) throws(SystemError) -> [String] {
         switch kind {
         case .scenario(let folder): return try writeScenario(trace, of: recording, to: folder)
         case .csv(let path): return [try write(Array(trace.csv.utf8), to: path)]
-        case .json(let path): return [try write(Array(trace.json.utf8), to: path)]
-        case .page(let path): return [try write(Array(trace.page.utf8), to: path)]
+        case .json(let path): return [try write(Array(trace.json(beside: beside).utf8), to: path)]
+        case .page(let path): return [try write(Array(trace.page(beside: beside).utf8), to: path)]
         case .plot(let path): return [try write(Array(trace.plot.utf8), to: path)]
         case .comtrade(let path, let form):
             let files = Comtrade(trace, as: form, nominal: nominal)

@@ -21,9 +21,12 @@ final class BlackBoxThread: Sendable {
     private let journal: Journal
     private let beat: Beat
     private let stop = StopFlag()
+    /// To be run on a thread of its own; ends with this one. `nil` = nothing is to be synced.
+    let sync: RecordingSync?
 
     init(_ tap: CycleTap, _ places: BlackBoxPlaces, checked: CheckedSite, journal: Journal, beat: Beat) {
         self.beat = beat
+        sync = places.isSynced ? RecordingSync(places.directory, journal: journal) : nil
         let config = checked.config
         captures = CapturePlaces(config.paths)
         period = config.control.period
@@ -48,7 +51,7 @@ final class BlackBoxThread: Sendable {
     func run() {
         var box = BlackBox(
             units: units, about: about, files: files, log: log, program: ProgramIdentity.own, period: period)
-        var file = RecordingFile(places)
+        var file = RecordingFile(places, sync: sync)
         var keeper = CaptureKeeper(captures, of: places, unitCount: units.count, about: about)
         tell(keeper.keepUnended())
         var hasFailed = false
@@ -57,12 +60,7 @@ final class BlackBoxThread: Sendable {
             beat.turn()
             box.take(from: tap)
             do throws(SystemError) {
-                if box.isRenewed || isLast {
-                    if let bytes = box.takeEnded() { try file.append(bytes) }
-                }
-                if box.isRenewed { try file.renew() }
-                box.isRenewed = false
-                try file.append(isLast ? box.end() : box.drain())
+                try write(&box, to: &file, isLast: isLast)
                 hasFailed = false
             } catch {
                 if !hasFailed {
@@ -72,21 +70,48 @@ final class BlackBoxThread: Sendable {
                 hasFailed = true
                 // What is missing in the file cannot be bridged: it begins anew.
                 file.close()
-                tap.wantsController.store(true, ordering: .releasing)
+                box.wantsFile = true
             }
-            if file.isFull { tap.wantsController.store(true, ordering: .releasing) }
+            if file.isFull || file.isWorn(at: .now()) { box.wantsFile = true }
+            if box.wantsFile { tap.wantsController.store(true, ordering: .releasing) }
             keep(&keeper, &box, isLast: isLast)
-            if isLast { return }
+            if isLast {
+                sync?.end()
+                return
+            }
             (MonotonicTime.now() + tap.pause).sleep()
         }
     }
 }
 
 extension BlackBoxThread {
+    private func write(
+        _ box: inout BlackBox, to file: inout RecordingFile, isLast: Bool
+    ) throws(SystemError) {
+        let now = MonotonicTime.now()
+        if box.isRenewed || isLast {
+            if let bytes = box.takeEnded() { try file.append(bytes, at: now) }
+        }
+        if box.isRenewed {
+            let wasSpared = file.isSpared
+            try file.renew(at: now)
+            if file.isSpared && !wasSpared {
+                let place = places.spare.map { "recordings stand in \($0)" } ?? "no recording is kept"
+                journal.write(
+                    LogRecord(
+                        .stateNotSaved,
+                        "\(places.directory): what may be written to it in a day is used up: \(place) until the day is over"
+                    ))
+            }
+        }
+        (box.isRenewed, box.wantsFile) = (false, false)
+        try file.append(isLast ? box.end() : box.drain(), at: now)
+    }
+
     private func keep(_ keeper: inout CaptureKeeper, _ box: inout BlackBox, isLast: Bool) {
-        if let why = tap.wantedCapture.withLock({ $0.take() }) {
+        if let wish = tap.wantedCapture.withLock({ $0.take() }) {
             box.triggers.append(
-                CaptureTrigger(.asked, "asked for: \(why)", cycle: box.last.cycle, at: box.last.at))
+                CaptureTrigger(wish.kind, wish.text, cycle: box.last.cycle, at: box.last.at))
         }
         for trigger in box.triggers {
             // The clock of the wall at the instant of the trigger, not at that of its discovery.
@@ -116,6 +141,8 @@ struct BlackBox {
     private let log: EventLog
     private let program: String
     private var recorder: CycleRecorder?
+    /// When the newest state of the controller was recorded.
+    private var stateAt = MonotonicTime(nanoseconds: 0)
     /// The end of the recording before.
     private var ended: [UInt8]?
     private var next: UInt64 = 0
@@ -123,6 +150,8 @@ struct BlackBox {
     private var pending: TappedController?
     /// Another recording has begun since this was set back.
     var isRenewed = false
+    /// The next state of the controller begins another recording; otherwise it stands in the one that goes on.
+    var wantsFile = false
     /// What captures are kept for, since they were taken away.
     var triggers: [CaptureTrigger] = []
     /// The newest cycle.
@@ -151,11 +180,14 @@ struct BlackBox {
         let cycle = snapshot.decision.cycle
         if pending == nil { pending = tap.controllers.pop() }
         let lost = tap.commands.lost
+        let hasHole = cycle != next || lost != lostCommands
         if let found = pending, found.cycle <= cycle {
             pending = nil
-            if found.cycle == cycle { begin(found, at: snapshot.decision.at) }
-        } else if cycle != next || lost != lostCommands {
+            if found.cycle == cycle { note(found, at: snapshot.decision.at, goesOn: !hasHole) }
+        } else if hasHole {
             finish()
+            tap.wantsController.store(true, ordering: .releasing)
+        } else if snapshot.decision.at - stateAt >= Self.stateInterval {
             tap.wantsController.store(true, ordering: .releasing)
         }
         lostCommands = lost
@@ -192,15 +224,21 @@ struct BlackBox {
         for unit in 0..<units.count where !snapshot.decision.units[unit].latched.isEmpty { isTripped = true }
     }
 
-    private mutating func begin(_ found: TappedController, at now: MonotonicTime) {
-        finish()
-        var recorder = CycleRecorder(unitCount: units.count, about: about, files: files)
-        recorder.checkpoint(
+    /// So often the controller's state is recorded: captures begin with one, so they reach back no further
+    /// than this beyond what they must. A state takes some 60 kB.
+    static let stateInterval = Duration.seconds(20)
+
+    private mutating func note(_ found: TappedController, at now: MonotonicTime, goesOn: Bool) {
+        if recorder == nil || wantsFile || !goesOn {
+            finish()
+            recorder = CycleRecorder(unitCount: units.count, about: about, files: files)
+            isRenewed = true
+        }
+        stateAt = now
+        recorder?.checkpoint(
             RecordedCheckpoint(
                 wallSeconds: WallClock.nowMilliseconds() / 1_000, now: now, program: program,
                 words: ControllerWords.of(found.controller)))
-        self.recorder = recorder
-        isRenewed = true
     }
 
     /// A recording that is whole ends; what follows belongs to none until the controller's state is there.

@@ -59,6 +59,7 @@ struct CaptureTrigger: Sendable, Equatable {
 
 /// Keeps windows of the recordings, each as one file: some time before what has happened, and some after it.
 struct CaptureKeeper {
+    /// At least; at most by `BlackBox.stateInterval` more.
     static let before = Duration.seconds(30)
     static let after = Duration.seconds(10)
     /// Of those that no trip has asked for, in an hour.
@@ -117,28 +118,38 @@ struct CaptureKeeper {
 
     /// The recordings of a run that nobody has ended.
     mutating func keepUnended() -> Outcome? {
-        guard places.bytesMax > 0, let name = RecordingFile.names(recordings.directory).last,
-            let bytes = try? DurableFile.read(recordings.directory + "/" + name, limit: Self.longest),
-            let last = Self.lastCycle(bytes), !last.isEnded
+        guard places.bytesMax > 0, let path = RecordingFile.paths(recordings).last,
+            let bytes = try? DurableFile.read(path, limit: Self.longest), let last = Last(bytes),
+            !last.isEnded
         else { return nil }
         let trigger = CaptureTrigger(
             .crash, "the program before did not end in order", cycle: last.cycle, at: last.now)
-        return keep(trigger, more: 0, last.wallSeconds * 1_000_000, isTripped: false)
+        return keep(trigger, more: 0, last.wallSeconds * 1_000_000, isTripped: last.isTripped)
     }
 
     private static let longest = 512 << 20
 
-    private static func lastCycle(
-        _ bytes: [UInt8]
-    ) -> (cycle: UInt64, now: MonotonicTime, wallSeconds: Int64, isEnded: Bool)? {
-        guard var reader = try? RecordingReader(bytes) else { return nil }
-        let columns = RecordedDecision.Columns(unitCount: reader.unitCount)
-        var last: (UInt64, MonotonicTime, Int64)?
-        while let record = try? reader.next() {
-            guard case .cycle(let inputs, let words) = record else { continue }
-            last = (RecordedDecision(words, columns).cycle ?? 0, inputs.now, inputs.wallSeconds)
+    /// The last cycle of a recording.
+    private struct Last {
+        var cycle: UInt64 = 0
+        var now = MonotonicTime(nanoseconds: 0)
+        var wallSeconds: Int64 = 0
+        /// A trip was latched.
+        var isTripped = false
+        var isEnded = false
+
+        init?(_ bytes: [UInt8]) {
+            guard var reader = try? RecordingReader(bytes) else { return nil }
+            var last: (inputs: CycleInputs, words: [UInt64])?
+            while let record = try? reader.next() {
+                if case .cycle(let inputs, let words) = record { last = (inputs, words) }
+            }
+            guard let last else { return nil }
+            let decision = RecordedDecision(last.words, .init(unitCount: reader.unitCount))
+            (cycle, now) = (decision.cycle ?? 0, last.inputs.now)
+            (wallSeconds, isEnded) = (last.inputs.wallSeconds, reader.isEnded)
+            isTripped = (0..<reader.unitCount).contains { !decision.unit($0).latched.isEmpty }
         }
-        return last.map { ($0.0, $0.1, $0.2, reader.isEnded) }
     }
 
     private func keep(
@@ -147,7 +158,9 @@ struct CaptureKeeper {
         let text = trigger.text + (more > 0 ? ", and \(more) more" : "")
         let note = CaptureNote(trigger: text, wallMicroseconds: wallMicroseconds, cycle: trigger.cycle)
         var splice = RecordingSplice(unitCount: unitCount, about: about, note: note)
-        for bytes in window(before: trigger.at) { splice.add(bytes) }
+        for (index, bytes) in window(before: trigger.at).enumerated() {
+            splice.add(bytes, since: index == 0 ? trigger.at - Self.before : nil)
+        }
         splice.end()
         guard splice.cycles > 0 else { return .notKept("\(text): no cycle of it was recorded") }
         guard makeRoom(splice.bytes.count, sparingTrips: isTripped || trigger.kind == .trip) else {
@@ -168,8 +181,7 @@ struct CaptureKeeper {
     /// The newest recordings, back to the first that begins early enough; the oldest first.
     private func window(before time: MonotonicTime) -> [[UInt8]] {
         var found: [[UInt8]] = []
-        for name in RecordingFile.names(recordings.directory).reversed() {
-            let path = recordings.directory + "/" + name
+        for path in RecordingFile.paths(recordings).reversed() {
             guard let bytes = try? DurableFile.read(path, limit: Self.longest) else { continue }
             guard let begin = Self.begin(of: bytes) else { continue }
             // Of the machine's run before this one, whose clock says nothing here.

@@ -1,6 +1,7 @@
 import CycleRecord
 import Glibc
 import LinuxIO
+import Quantities
 import SiteConfig
 
 /// Where recordings stand, and how much of them.
@@ -8,9 +9,24 @@ struct BlackBoxPlaces: Sendable {
     var directory: String
     /// All files together.
     var bytesMax: Int
+    /// What is written is on the disk a second later, and outlives a power cut.
+    var isSynced = false
+    /// What may be written to the disk in a day; beyond it recordings stand in `spare` until the day is over.
+    var bytesADayMax = Int.max
+    /// Memory; `nil` = there is none, and nothing is recorded then.
+    var spare: String?
+
+    init(directory: String, bytesMax: Int) {
+        self.directory = directory
+        self.bytesMax = bytesMax
+    }
 
     /// One file; so that there are some to make room.
     var fileBytesMax: Int { bytesMax / 8 }
+
+    /// What a sync writes beside the data: the rest of its last page, the file's length, the file system's
+    /// journal. Of ext4; what a card makes of it inside is its own.
+    static let bytesASync = 16_384
 }
 
 extension BlackBoxPlaces {
@@ -21,8 +37,11 @@ extension BlackBoxPlaces {
             String(cString: $0).split(separator: ":").first.map(String.init)
         }
         let folder = paths.recordsOnDisk ? paths.stateDirectory : runtime ?? paths.stateDirectory
-        directory = folder + "/cycles"
-        bytesMax = paths.recordingMegabytes * 1_000_000
+        self.init(directory: folder + "/cycles", bytesMax: paths.recordingMegabytes * 1_000_000)
+        guard paths.recordsOnDisk else { return }
+        isSynced = true
+        bytesADayMax = paths.recordingDiskMegabytesADay * 1_000_000
+        spare = runtime.map { $0 + "/cycles" }
     }
 }
 
@@ -45,21 +64,27 @@ enum ProgramIdentity {
     }()
 }
 
-/// The newest of a row of recordings: written as it comes, never synced, so that it outlives the process at
-/// once, and the machine where the folder does.
+/// The newest of a row of recordings: written as it comes, so that it outlives the process at once, and the
+/// machine where the folder does.
 struct RecordingFile: ~Copyable {
     static let ending = ".cycles"
     /// However short they are.
     private static let mostFiles = 1_000
 
     private let places: BlackBoxPlaces
+    private let sync: RecordingSync?
     private var file: FileDescriptor?
     private var written = 0
     private var number: UInt64
+    private var wear: DiskWear
+    /// The newest file stands in memory, since the day's share of the disk is used up.
+    private(set) var isSpared = false
 
-    init(_ places: BlackBoxPlaces) {
+    init(_ places: BlackBoxPlaces, sync: RecordingSync? = nil) {
         self.places = places
-        number = Self.names(places.directory).last.flatMap { UInt64($0.dropLast(Self.ending.count)) } ?? 0
+        self.sync = sync
+        wear = DiskWear(bytesADayMax: places.bytesADayMax)
+        number = Self.paths(places).compactMap(Self.number).max() ?? 0
     }
 
     var isFull: Bool { written >= places.fileBytesMax }
@@ -67,24 +92,27 @@ struct RecordingFile: ~Copyable {
     mutating func close() { file = nil }
 
     /// Begins another one, and makes room for it.
-    mutating func renew() throws(SystemError) {
+    mutating func renew(at now: MonotonicTime) throws(SystemError) {
         file = nil
-        try DurableFile.createDirectories(places.directory)
+        isSpared = !wear.hasRoom(at: now)
+        let directory = isSpared ? places.spare : places.directory
+        written = 0
+        guard let directory else { return }
+        try DurableFile.createDirectories(directory)
         makeRoom()
         number += 1
         let text = String(number)
-        let path = places.directory + "/" + String(repeating: "0", count: max(0, 12 - text.utf8.count)) + text
+        let path = directory + "/" + String(repeating: "0", count: max(0, 12 - text.utf8.count)) + text
         let opened = open(path + Self.ending, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o640)
         guard opened >= 0 else { throw SystemError.last("open") }
         file = FileDescriptor(owning: opened)
-        written = 0
+        sync?.follow(isSpared ? nil : opened)
     }
 
     /// For one whole file more. By bytes: a restart begins a file too, and a loop of them must not drop what
     /// came before the first.
     private func makeRoom() {
-        var files = Self.names(places.directory).map { name in
-            let path = places.directory + "/" + name
+        var files = Self.paths(places).map { path in
             var status = stat()
             return (path: path, bytes: stat(path, &status) == 0 ? Int(status.st_size) : 0)
         }
@@ -98,8 +126,9 @@ struct RecordingFile: ~Copyable {
         }
     }
 
-    mutating func append(_ bytes: [UInt8]) throws(SystemError) {
-        guard let number = file?.number else { return }
+    mutating func append(_ bytes: [UInt8], at now: MonotonicTime) throws(SystemError) {
+        // What has no room is let go; the next file begins with the controller's state again.
+        guard let number = file?.number else { return written += isSpared ? bytes.count : 0 }
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes { all in
@@ -110,6 +139,22 @@ struct RecordingFile: ~Copyable {
             done += count
         }
         written += bytes.count
+        if !isSpared { wear.wrote(bytes.count, syncs: sync?.takeCount() ?? 0, at: now) }
+    }
+
+    /// The file must not go on where it stands.
+    mutating func isWorn(at now: MonotonicTime) -> Bool { wear.hasRoom(at: now) == isSpared }
+
+    /// The oldest first, of both places.
+    static func paths(_ places: BlackBoxPlaces) -> [String] {
+        let all = ([places.directory] + (places.spare.map { [$0] } ?? [])).flatMap { directory in
+            names(directory).map { (name: $0, path: directory + "/" + $0) }
+        }
+        return all.sorted { $0.name < $1.name }.map(\.path)
+    }
+
+    private static func number(_ path: String) -> UInt64? {
+        path.split(separator: "/").last.flatMap { UInt64($0.dropLast(ending.count)) }
     }
 
     /// The oldest first.
@@ -124,5 +169,30 @@ struct RecordingFile: ~Copyable {
             if name.hasSuffix(Self.ending) { names.append(name) }
         }
         return names.sorted()
+    }
+}
+
+/// What a day's recordings have written to a disk that wears by it; counted since the program's start.
+struct DiskWear: Sendable {
+    let bytesADayMax: Int
+    private var day = 0
+    private var bytes = 0
+
+    init(bytesADayMax: Int) { self.bytesADayMax = bytesADayMax }
+
+    mutating func wrote(_ count: Int, syncs: Int, at now: MonotonicTime) {
+        turn(now)
+        bytes += count + syncs * BlackBoxPlaces.bytesASync
+    }
+
+    /// Whether more may be written on this day.
+    mutating func hasRoom(at now: MonotonicTime) -> Bool {
+        turn(now)
+        return bytes < bytesADayMax
+    }
+
+    private mutating func turn(_ now: MonotonicTime) {
+        let today = Int(now.nanoseconds / 86_400_000_000_000)
+        if today != day { (day, bytes) = (today, 0) }
     }
 }

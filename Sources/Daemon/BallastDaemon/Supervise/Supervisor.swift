@@ -197,6 +197,7 @@ struct Supervisor: ~Copyable {
         case .stop(let text):
             let line = "the site is taken out of service: \(text)"
             journal.write(LogRecord(.cycleStop, line))
+            site.tap?.wantedCapture.withLock { $0 = CaptureWish(kind: .late, text: text) }
             _ = control.command(.stop)
         case nil: break
         }

@@ -62,19 +62,29 @@ extension Daemon {
     static func blackBox(of config: SiteConfig) -> String {
         let paths = config.paths
         guard paths.recordingMegabytes > 0 else { return "off: nobody can say later why anything happened" }
-        let day = Int((recordedBytesADay(of: config) / 1_000_000).rounded(.up))
-        let hours = Names.rounded(Double(paths.recordingMegabytes) / Double(day) * 24)
+        let recorded = recordedBytesADay(of: config)
+        let syncs = Double(BlackBoxPlaces.bytesASync) * 86_400
+        let day = Int(((recorded + syncs) / 1_000_000).rounded(.up))
+        let hours = Names.rounded(Double(paths.recordingMegabytes) * 1_000_000 / recorded * 24)
+        let most = paths.recordingDiskMegabytesADay
+        let wear =
+            day > most
+            ? "\(most) MB a day, some \(Names.rounded(Double(most) / Double(day) * 24)) h; then it is recorded in memory"
+            : "some \(day) MB a day wear its disk, \(most) at most"
         let place =
             paths.recordsOnDisk
-            ? "in the state folder: \(day) MB a day are written to its disk"
-            : "in the runtime folder, which is memory under systemd; with recording_on_disk \(day) MB a day are written"
+            ? "in the state folder, synced each second: \(wear)"
+            : "in the runtime folder, which is memory under systemd; with recording_on_disk \(day) MB a day wear the disk"
         return "the last \(paths.recordingMegabytes) MB of cycles, some \(hours) h, \(place);"
             + " captures to disk, \(paths.captureMegabytes) MB at most"
     }
 
-    /// A cycle's bytes as recordings of moving sites have them, rounded up: 70 and 60 for each unit.
+    /// A cycle's bytes as recordings of moving sites have them, rounded up: 70 and 60 for each unit; and the
+    /// controller's states.
     static func recordedBytesADay(of config: SiteConfig) -> Double {
-        86_400 / config.control.period.seconds * Double(70 + 60 * config.units.count)
+        86_400
+            * (Double(70 + 60 * config.units.count) / config.control.period.seconds
+                + 60_000 / BlackBox.stateInterval.seconds)
     }
 
     private static func text(_ sharing: SharingSettings) -> String {

@@ -1,7 +1,11 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 #include <alloca.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,6 +15,7 @@
 #include <string.h>
 #include <sys/statfs.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -110,4 +115,38 @@ int ballast_wait_readable(int fd, int64_t nanoseconds) {
 int64_t ballast_file_system(const char *path) {
     struct statfs kind;
     return statfs(path, &kind) == 0 ? (int64_t)(uint32_t)kind.f_type : -1;
+}
+
+#if defined(__x86_64__)
+#define BALLAST_AUDIT_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define BALLAST_AUDIT_ARCH AUDIT_ARCH_AARCH64
+#endif
+#define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+/* The lower half of the third argument: PROT_*. */
+#define ALLOW_UNLESS_RUN(call) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), \
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])), \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), \
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+int ballast_confine(void) {
+#ifdef BALLAST_AUDIT_ARCH
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, BALLAST_AUDIT_ARCH, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        ALLOW(write), ALLOW(exit), ALLOW(exit_group), ALLOW(munmap), ALLOW(mremap), ALLOW(madvise), ALLOW(brk),
+        ALLOW(futex), ALLOW(rt_sigreturn), ALLOW(getrandom), ALLOW(clock_gettime), ALLOW(fstat), ALLOW(sched_yield),
+        ALLOW_UNLESS_RUN(mmap), ALLOW_UNLESS_RUN(mprotect),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return -1;
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+#else
+    errno = ENOSYS;
+    return -1;
+#endif
 }

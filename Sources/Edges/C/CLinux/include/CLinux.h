@@ -29,3 +29,6 @@ int ballast_eventfd(void);
 int ballast_wait_readable(int fd, int64_t nanoseconds);
 /* The kind of file system under `path` (statfs, which the Glibc module leaves out); -1 = nobody can tell. */
 int64_t ballast_file_system(const char *path);
+/* From here on this process can write to what is open, take memory that it cannot run, and end; any other call is
+   refused (EPERM). For good, and for all its threads. A filter is a table of the kernel's macros, which Swift does not see. */
+int ballast_confine(void);
