@@ -26,7 +26,8 @@ let storeys: [String: [String]] = [
     "Daemon": ["BallastDaemon", "SiteEvents", "SiteAudit", "FrequencyRecord", "GatewayFitness", "Incident"],
     "Network": ["BallastLink", "BallastScada", "IEC104", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
-        "BallastAggregator", "BooksFiles", "BooksStore", "Contracts", "ExactAmounts", "Fleet", "Ledger", "Metering",
+        "BallastAggregator", "BooksFiles", "BooksStore", "Contracts", "ExactAmounts", "Fleet", "Ledger",
+        "Metering",
         "Settlement",
     ],
     "Simulation": ["Scenario", "BallastSimulator", "VirtualSite", "FrequencyReplay"],
@@ -201,7 +202,8 @@ let package = Package(
         edge(
             "BallastAggregator",
             [
-                "BooksStore", "Deflate", "ExactAmounts", "JSONText", "SiteRecords", "ConfigText", "CycleRecord",
+                "BooksStore", "Deflate", "ExactAmounts", "JSONText", "SiteRecords", "ConfigText",
+                "CycleRecord",
                 "Incident", "LinuxIO", "RemoteLeases", "Signatures", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
