@@ -78,7 +78,7 @@ public struct AggregatorConfig: Sendable, Equatable {
     public var books: Books?
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
-        self = try ConfigReader.read(tree, file: file) { reader in
+        self = try ConfigReader.read(tree, file: file) { reader -> AggregatorConfig? in
             let listen = reader.section("listen") { section in
                 (
                     host: section.value(AggregatorKeys.host), port: section.value(AggregatorKeys.port),
