@@ -85,7 +85,9 @@ public struct ProcessLock: ~Copyable {
 
     /// - Returns: `nil` where another process holds it.
     public static func take(_ path: String) throws(SystemError) -> ProcessLock? {
-        let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o640)
+        var number = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o640)
+        // A disk that has made itself read-only still tells who holds the lock.
+        if number < 0, errno == EROFS { number = open(path, O_RDONLY | O_CLOEXEC) }
         guard number >= 0 else { throw SystemError.last("open") }
         let file = FileDescriptor(owning: number)
         if flock(number, LOCK_EX | LOCK_NB) != 0 {

@@ -112,9 +112,10 @@ public struct Journal: Sendable {
         let record = entry.record
         if isConnected && send(record, entry) { return }
         var text = WallClock.text(milliseconds: entry.wallMilliseconds)
-        text += " \(record.priority.name) \(record.text)"
+        text += " \(record.priority.name) \(Self.continued(record.text))"
         if !record.fields.isEmpty {
-            text += " [" + record.fields.map { "\($0.name)=\($0.value)" }.joined(separator: " ") + "]"
+            let fields = record.fields.map { "\($0.name)=\(Self.plain($0.value))" }
+            text += " [" + fields.joined(separator: " ") + "]"
         }
         text += "\n"
         var bytes = Array(text.utf8)
@@ -126,6 +127,28 @@ public struct Journal: Sendable {
     public func flush(within time: Duration) {
         guard let queue else { return }
         for _ in 0..<max(1, Int(time.milliseconds) / 2) where !queue.isIdle { _ = poll(nil, 0, 2) }
+    }
+
+    /// A text of several lines, none of which could be taken for another record: what was asked from outside
+    /// is told in the words of whoever asked.
+    private static func continued(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { plain(String($0)) }
+            .joined(separator: "\n  ")
+    }
+
+    /// On one line, without what a terminal would obey: `\u{1b}` for an escape.
+    private static func plain(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isObeyed) else { return text }
+        return text.unicodeScalars.map { isObeyed($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }
+            .joined()
+    }
+
+    /// Controls, line and paragraph separators, and marks that turn the direction of writing.
+    private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        case _: false
+        }
     }
 
     private func send(_ record: LogRecord, _ entry: LogLine) -> Bool {

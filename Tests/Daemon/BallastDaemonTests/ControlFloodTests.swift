@@ -29,6 +29,21 @@ extension BallastDaemonTests {
             #expect(try stop(site).contains("is being taken out of service"))
             #expect(MonotonicTime.now() - begun < .seconds(5))
             try site.waitForMode("standby")
+
+            // What is refused is told in its words, and forges no line of the log.
+            let forged = "2020-01-01T00:00:00.000Z CRITICAL unit BESS_01: TRIP smoke"
+            for request in [
+                ControlRequest(.stop, reason: "x\n\(forged)"),
+                ControlRequest(.reset, unit: "x\r\n\(forged)\u{1b}[2J", reason: "test"),
+            ] {
+                let answer = try ControlClient.ask(request, at: site.controlSocket)
+                #expect(answer?.error != nil, "\(answer as Any)")
+            }
+            let daemon = try site.daemon
+            try eventually("both are told") { daemon.log.components(separatedBy: forged).count >= 3 }
+            let log = daemon.log
+            #expect(!log.split(whereSeparator: \.isNewline).contains { $0.hasPrefix("2020") }, "\(log)")
+            #expect(!log.contains("\u{1b}") && !log.contains("\r"))
         }
 
         /// What the askers and the test share.

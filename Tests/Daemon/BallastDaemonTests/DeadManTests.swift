@@ -216,7 +216,39 @@ extension BallastDaemonTests {
             _ = try site.scratch.write("site.yaml", site.file.yaml(in: site.scratch))
             let program = try Self.safeOutput(site)
             #expect(try program.exitStatus() == 78)
-            #expect(program.log.contains("no daemon has run here"), "\(program.log)")
+            #expect(program.log.contains("no plan can be read: nothing is known"), "\(program.log)")
+        }
+
+        /// The plan is damaged by one digit, and the state folder cannot be locked: the copy in the runtime
+        /// folder has it all. Without the copy the exit says that nobody was told.
+        @Test(arguments: [true, false])
+        func `what a sick disk has of the plan is made up for by the copy, or is told`(hasCopy: Bool) throws {
+            let site = try RunningSite.small()
+            site.file.units[0].reversionSeconds = 8
+            let runtime = site.scratch.path + "/runtime"
+            mkdir(runtime, 0o755)
+            let environment = ["RUNTIME_DIRECTORY=\(runtime)"]
+            try site.startPlant()
+            try site.startDaemon(environment: environment)
+            try site.waitForMode("running")
+            try site.simulate("frequency 49.5")
+            try site.waitForSetpoints([18.8])
+            try eventually("the copy is there") { access(runtime + "/wires", F_OK) == 0 }
+            #expect(try site.daemon.end(by: SIGKILL) == 128 + Int(SIGKILL))
+            _ = try site.scratch.write("state/wires", "nothing that was ever a plan\n")
+            unlink(site.scratch.path + "/state/lock")
+            mkdir(site.scratch.path + "/state/lock", 0o755)
+            let program = try Self.safeOutput(site, environment: hasCopy ? environment : [])
+            #expect(try program.exitStatus() == (hasCopy ? 0 : 1), "\(program.log)")
+            if hasCopy {
+                #expect(program.log.contains("zero is written unlocked"), "\(program.log)")
+                #expect(try site.truth().units[0].setpoint_w == 0)
+                #expect(try site.truth().units[0].reversions == 0)
+            }
+            rmdir(site.scratch.path + "/state/lock")
+            let again = try Self.safeOutput(site)
+            #expect(try again.exitStatus() == 1, "\(again.log)")
+            #expect(again.log.contains("the plan is damaged: it was NOT told zero"), "\(again.log)")
         }
 
         @Test func `--check says how long the safe output may take on each link`() throws {

@@ -76,7 +76,7 @@ public enum Daemon {
         let search = LatchPlaces(config).search()
         let latches = Latches.restore(search.finding, path: LatchRecord.path(in: directory), config)
         let restart = Restart.judge(
-            RunRecord.read(RunRecord.path(in: directory)),
+            RunRecord.read(RunRecord.path(in: directory)), areLatchesMissing: search.finding == .missing,
             hasRun: search.finding != .missing || hasRun(in: directory), doubt: search.doubt,
             resumes: config.control.resumesAfterRestart,
             wallSeconds: WallClock.nowMilliseconds() / 1_000)

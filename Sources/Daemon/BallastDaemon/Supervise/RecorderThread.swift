@@ -178,6 +178,11 @@ final class RecorderThread: Sendable {
 
     /// - Returns: whether the disk took it; if not it is tried again each second, where no newer one came.
     private func write(_ name: String, _ bytes: [UInt8]) -> Bool {
+        if name == WirePlan.name, let folder = WireBook.runtimeFolder {
+            do throws(SystemError) { try DurableFile.replace(folder + "/" + name, with: bytes) } catch {
+                // What counts is the state folder; the copy is for a disk that goes bad later.
+            }
+        }
         do throws(SystemError) {
             try DurableFile.replace(directory + "/" + name, with: bytes)
         } catch {

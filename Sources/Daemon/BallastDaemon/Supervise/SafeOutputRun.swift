@@ -67,15 +67,21 @@ public struct SafeOutputRun {
 
     private func settle(_ directory: String, _ config: SiteConfig?) -> Ending {
         let isOfConfig = config?.paths.stateDirectory == directory
-        var plan = WireBook.saved(in: directory) ?? WirePlan()
+        let saved = WireBook.saved(in: directory) ?? WireBook.copy()
+        let isDamaged = saved == nil && access(WirePlan.path(in: directory), F_OK) == 0
+        var plan = saved ?? WirePlan()
         if let config, isOfConfig { plan.fill(from: WirePlan(coilsOf: config)) }
         let lock: ProcessLock?
         do throws(SystemError) {
             lock = try ProcessLock.take(directory + "/lock")
         } catch {
-            // No folder, no daemon: the lock is made before anything is driven.
-            say(.safeOutput, "\(directory): \(error): no daemon has run here", as: .warning)
-            return .nothingKnown
+            // No folder, no daemon: the lock is made before anything is driven. Beside a plan a daemon has run:
+            // what a sick disk cannot lock is driven to zero all the same, which harms nobody.
+            let isUnknown = plan.links.isEmpty && !isDamaged
+            let what = isUnknown ? "no plan can be read: nothing is known" : "zero is written unlocked"
+            say(.safeOutput, "\(directory): \(error): \(what)", as: .warning)
+            if isUnknown { return .nothingKnown }
+            return write(plan, of: isOfConfig ? config : nil, isDamaged: isDamaged)
         }
         if lock == nil {
             // Killed, but a thread of it waits in the kernel for a device and keeps its files: nobody drives
@@ -90,15 +96,21 @@ public struct SafeOutputRun {
                 .safeOutput, "a ballastd that was killed keeps \(directory)/lock: it drives nothing",
                 as: .warning)
         }
-        if plan.links.isEmpty {
+        if plan.links.isEmpty && !isDamaged {
             say(.safeOutput, "\(directory): no plan: no daemon has driven anything from here", as: .warning)
             return .nothingKnown
         }
-        let outcomes = SafeOutput.run(plan, since: start)
+        let ending = write(plan, of: isOfConfig ? config : nil, isDamaged: isDamaged)
         withExtendedLifetime(lock) {}
+        return ending
+    }
+
+    /// - Parameter isDamaged: a daemon has left a plan that nobody can read.
+    private func write(_ plan: WirePlan, of config: SiteConfig?, isDamaged: Bool) -> Ending {
+        let outcomes = SafeOutput.run(plan, since: start)
         for outcome in outcomes { report(outcome) }
-        sayUnmet(plan, isOfConfig ? config : nil)
-        return outcomes.allSatisfy(\.isComplete) ? .done : .incomplete
+        sayUnmet(plan, config, isDamaged: isDamaged)
+        return outcomes.allSatisfy(\.isComplete) && !isDamaged ? .done : .incomplete
     }
 
     /// One line for each link.
@@ -132,11 +144,16 @@ public struct SafeOutputRun {
         }
     }
 
-    /// An inverter that no daemon has ever commanded has none of our power.
-    private func sayUnmet(_ plan: WirePlan, _ config: SiteConfig?) {
+    /// An inverter that no daemon has ever commanded has none of our power; of one whose plan is damaged nobody
+    /// knows.
+    private func sayUnmet(_ plan: WirePlan, _ config: SiteConfig?, isDamaged: Bool) {
         let met = plan.links.flatMap(\.writes).filter { !$0.isCoils }
         for unit in config?.units ?? [] where !met.contains(where: { $0.owner == unit.id }) {
-            say(.safeOutput, "safe output, unit \(unit.id): never commanded from here, left alone")
+            let what =
+                isDamaged
+                ? "the plan is damaged: it was NOT told zero, its own timer ends its power"
+                : "never commanded from here, left alone"
+            say(isDamaged ? .safeOutputFailed : .safeOutput, "safe output, unit \(unit.id): \(what)")
         }
     }
 

@@ -1,4 +1,5 @@
 import Control
+import Glibc
 import LinuxIO
 import ModbusBus
 import Quantities
@@ -63,6 +64,15 @@ struct WireBook {
                     owner: unit.id, device: unit.inverter.unitID, side: side, place: $0,
                     timeout: unit.inverter.timeout, nearZero: nearZero)
             }
+        }
+    }
+
+    /// The copy in the runtime folder, for as long as the machine runs; `nil` where systemd gives none.
+    static func copy() -> WirePlan? { runtimeFolder.flatMap { saved(in: $0) } }
+
+    static var runtimeFolder: String? {
+        getenv("RUNTIME_DIRECTORY").flatMap {
+            String(cString: $0).split(separator: ":").first.map(String.init)
         }
     }
 
