@@ -7,8 +7,8 @@ public struct HomesRun: ~Copyable {
     static let start: Int64 = 1_767_225_600
     private static let header =
         "resource,kind,start,length_s,import_wh,export_wh,revision,quality,mode,record\n"
-    /// A day of more homes would be larger than one body may be.
-    private static let homesOfBody = 1_000
+    /// Rows of one body, which may have 2 MiB.
+    private static let rowsOfBody = 25_000
 
     private let homes: Int
     private let days: Int
@@ -101,9 +101,8 @@ public struct HomesRun: ~Copyable {
     }
 
     private mutating func post(_ rows: [String], key: String) throws {
-        let most = Self.homesOfBody * HomeModel.blocksOfDay
-        for begin in stride(from: 0, to: rows.count, by: most) {
-            let text = Self.header + rows[begin..<min(begin + most, rows.count)].joined()
+        for begin in stride(from: 0, to: rows.count, by: Self.rowsOfBody) {
+            let text = Self.header + rows[begin..<min(begin + Self.rowsOfBody, rows.count)].joined()
             try door.post("/v1/intervals.csv", text, key: "\(key)-\(begin)", type: "text/csv")
         }
     }
