@@ -141,16 +141,18 @@ class Trial:
 
     def run(self, count):
         self.village()
+        rounds = 0
         while self.kills < count:
+            rounds += 1
             lost = self.transfers_until_killed()
             self.server.start()
             if lost:
                 self.undecided += 1
                 self.judge(*lost, self.server.ask("POST", "/v1/transfers", lost[1], lost[0]))
             self.compare()
-            if self.kills % 10 == 0:
+            if rounds % 10 == 0:
                 self.server.check()
-            if self.kills % 40 < 1:
+            if rounds % 20 == 0:
                 self.killed_settlement()
         self.server.check()
         self.compare()

@@ -8,6 +8,7 @@ package struct TariffsFile {
     package var tariffs: TariffBook
     package var incentives: [Incentive]
     package var bitcoin: ExchangeRate?
+    package var carbon: CarbonTable?
 
     package init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
@@ -16,8 +17,12 @@ package struct TariffsFile {
                 Self.incentive(section)
             }
             let bitcoin = reader.has("bitcoin") ? reader.section("bitcoin", Self.rate) : nil
+            let carbon = reader.has("carbon") ? reader.section("carbon", Self.carbon) : nil
             do throws(TariffBook.Overlap) {
-                return TariffsFile(tariffs: try TariffBook(tariffs), incentives: incentives, bitcoin: bitcoin)
+                var file = TariffsFile(
+                    tariffs: try TariffBook(tariffs), incentives: incentives, bitcoin: bitcoin)
+                file.carbon = carbon
+                return file
             } catch {
                 reader.refuse(
                     "tariffs",
@@ -103,6 +108,20 @@ package struct TariffsFile {
         let source = reader.value(BooksKeys.words("source", "who promised it"))
         guard let name, let period, let price, let source else { return nil }
         return Incentive(name: name, period: period, price: price, source: source)
+    }
+
+    private static func carbon(_ reader: ConfigReader) -> CarbonTable? {
+        let source = reader.value(BooksKeys.words("source", "where the figures were read"))
+        let mark = reader.value(ConfigKey<TariffMark>.choice("mark", .required, "how sure that is"))
+        var grams: [CarbonTable.Origin: Int64] = [:]
+        for origin in CarbonTable.Origin.allCases {
+            let key = "\(origin.rawValue)_g_per_kwh"
+            guard reader.has(key) else { continue }
+            grams[origin] = reader.value(
+                ConfigKey<Int64>.whole(key, 0...5_000, "g/kWh", .required, "CO2 of its energy") { Int64($0) })
+        }
+        guard let source, let mark else { return nil }
+        return CarbonTable(source: source, mark: mark, grams: grams)
     }
 
     private static func rate(_ reader: ConfigReader) -> ExchangeRate? {

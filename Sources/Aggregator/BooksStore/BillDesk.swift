@@ -96,7 +96,12 @@ enum BillDesk {
                 ("adjusts", JSONOut.text(line.adjusts)),
             ])
         }
-        return JSONOut.object(members(row, at: try now(database)) + [("lines", JSONOut.list(lines))])
+        let carbon = try TariffDesk.file(database, version: row["tariffs"]).carbon
+        return JSONOut.object(
+            members(row, at: try now(database)) + [
+                ("energy", try OriginRows.json(bill, row["run"], carbon, database)),
+                ("lines", JSONOut.list(lines)),
+            ])
     }
 
     static func csv(_ call: BooksCall, _ database: Database) throws -> String {

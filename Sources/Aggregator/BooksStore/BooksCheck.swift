@@ -104,11 +104,14 @@ public enum BooksCheck {
             """
             SELECT c.resource || ' ' || c.start_s FROM books_certificate c
             JOIN books_resource r ON r.id = c.resource WHERE c.state = 'issued' AND c.energy_wh > (
-                SELECT coalesce(sum(export_wh), 0) FROM (\(IntervalRows.counting)) i
+                SELECT coalesce(sum(export_wh), 0) FROM books_interval i
                 WHERE i.resource = r.number AND i.kind = 'actual' AND i.start_s >= c.start_s
-                    AND i.start_s < c.start_s + \(length))
+                    AND i.start_s < c.start_s + \(length) AND revision = (SELECT max(revision)
+                        FROM books_interval l WHERE l.resource = i.resource AND l.kind = i.kind
+                        AND l.start_s = i.start_s))
             AND NOT EXISTS (SELECT 1 FROM books_interval late WHERE late.resource = r.number
-                AND late.start_s >= c.start_s AND late.start_s < c.start_s + \(length) AND late.revision > 0)
+                AND late.kind = 'actual' AND late.start_s >= c.start_s AND late.start_s < c.start_s + \(length)
+                AND late.revision > 0)
             """)
     }
 

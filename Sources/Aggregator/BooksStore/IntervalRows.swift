@@ -57,10 +57,24 @@ enum IntervalBody {
 
 /// Decides on intervals against what is stored of the same stretches, and writes what is new.
 struct IntervalIntake {
+    private struct Slot: Hashable {
+        var number: Int64
+        var kind: IntervalKind
+        var start: UTCInstant
+    }
+
+    private struct Series: Hashable {
+        var number: Int64
+        var kind: IntervalKind
+    }
+
     let database: Database
     private var meters: [String: MeterDesk.Meter] = [:]
-    private var books: [String: IntervalBook] = [:]
-    private var fresh: [Interval] = []
+    private var lengths: [Series: BlockLength] = [:]
+    /// Those that are not in the database yet.
+    private var newSeries: [Series: BlockLength] = [:]
+    private var books: [Slot: IntervalBook] = [:]
+    private var fresh: [(number: Int64, interval: Interval)] = []
     private var (unchanged, superseding, older) = (0, 0, 0)
     /// What could not be looked up, which is the database's fault and not the interval's.
     private var failure: (any Error)?
@@ -77,49 +91,56 @@ struct IntervalIntake {
     /// Whether the interval may be taken; nothing is written yet.
     mutating func decide(_ interval: Interval) throws(IntervalRefusal) {
         guard let number = meters[interval.resource]?.number else { return }
-        let slot = "\(number) \(interval.kind.rawValue) \(interval.start.seconds)"
-        var book = books[slot] ?? IntervalBook()
+        let slot = Slot(number: number, kind: interval.kind, start: interval.start)
+        var book: IntervalBook
         do {
-            if books[slot] == nil {
-                for known in try IntervalRows.stored(number, interval, database) { try book.accept(known) }
-            }
-            if let length = try IntervalRows.length(number, interval.kind, database),
-                length != interval.length
-            {
-                throw IntervalRefusal.otherLength(length)
-            }
+            try checkLength(interval, number)
+            book = try books[slot] ?? stored(number, interval)
         } catch let refusal as IntervalRefusal { throw refusal } catch {
             failure = error
             return
         }
         switch try book.accept(interval) {
-        case .added: fresh.append(interval)
+        case .added: fresh.append((number, interval))
         case .unchanged: unchanged += 1
         case .supersedes:
             superseding += 1
-            fresh.append(interval)
+            fresh.append((number, interval))
         case .older:
             older += 1
-            fresh.append(interval)
+            fresh.append((number, interval))
         }
         books[slot] = book
     }
 
+    private func stored(_ number: Int64, _ interval: Interval) throws -> IntervalBook {
+        var book = IntervalBook()
+        for known in try IntervalRows.stored(number, interval, database) { try book.accept(known) }
+        return book
+    }
+
+    /// A resource is told in stretches of one length.
+    private mutating func checkLength(_ interval: Interval, _ number: Int64) throws {
+        let series = Series(number: number, kind: interval.kind)
+        if lengths[series] == nil {
+            if let known = try IntervalRows.length(number, interval.kind, database) {
+                lengths[series] = known
+            } else {
+                (lengths[series], newSeries[series]) = (interval.length, interval.length)
+            }
+        }
+        if let length = lengths[series], length != interval.length {
+            throw IntervalRefusal.otherLength(length)
+        }
+    }
+
     mutating func write() throws {
         if let failure { throw failure }
-        let series = try database.cachedStatement(
-            sql: "INSERT OR IGNORE INTO books_series VALUES (?, ?, ?)")
-        for interval in fresh {
-            guard let number = meters[interval.resource]?.number else { continue }
-            let length = try IntervalRows.length(number, interval.kind, database)
-            if let length, length != interval.length {
-                throw BooksRefusal.impossible(IntervalRefusal.otherLength(length).text)
-            }
-            if length == nil {
-                try series.execute(arguments: [number, interval.kind.rawValue, interval.length.seconds])
-            }
-            try IntervalRows.insert(interval, number, database)
+        for (series, length) in newSeries {
+            try database.cachedStatement(sql: "INSERT INTO books_series VALUES (?, ?, ?)").execute(
+                arguments: [series.number, series.kind.rawValue, length.seconds])
         }
+        for (number, interval) in fresh { try IntervalRows.insert(interval, number, database) }
     }
 
     var told: String {

@@ -16,6 +16,6 @@ struct BallastSim: ParsableCommand {
             DemoCommand.self,
             ConformanceCommand.self,
             ReplayFrequencyCommand.self, RunCommand.self, RandomCommand.self, CycleCommand.self,
-            ExchangeCommand.self, TimeToSafeCommand.self,
+            ExchangeCommand.self, TimeToSafeCommand.self, HomesCommand.self,
         ])
 }

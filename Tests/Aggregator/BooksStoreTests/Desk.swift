@@ -66,6 +66,7 @@ final class Desk {
               - {name: metering, price_inr_per_kwh: 0.02}
               - {name: reserve, price_inr_per_kwh: 0.01}
         bitcoin: {inr_per_btc: 8500000, source: made up}
+        carbon: {source: made up, mark: illustrative, grid_g_per_kwh: 716, pv_g_per_kwh: 41}
         """
 
     func village() async throws {

@@ -39,6 +39,24 @@ import Testing
         #expect(try await desk.done(.resources).contains("\"next_maintenance_on\":\"2027-01-31\""))
     }
 
+    @Test
+    func `a bill says where its energy came from and what it costs the air; what is not known is not 0`()
+        async throws
+    {
+        try await desk.village()
+        try await desk.tell("ravi-home", 0, in: 4_000)
+        try await desk.tell("asha-home", 0, out: 1_000)
+        try await desk.tell("coop-pv", 0, out: 2_000)
+        _ = try desk.settle(0..<1)
+        let bill = try await desk.done(.bill, id: "r1-ravi")
+        // 1 kWh of the grid at 716 g; of the community's 3 a third came through a meter that nobody sees behind.
+        for part in [
+            #"{"origin":"grid","energy_wh":1000,"carbon_g":716.000}"#,
+            #"{"origin":"pv","energy_wh":2000,"carbon_g":82.000}"#,
+            #"{"origin":"mixed","energy_wh":1000,"carbon_g":null}"#, #""carbon_mark":"illustrative""#,
+        ] { #expect(bill.contains(part), "\(part) in \(bill)") }
+    }
+
     @Test func `three views of the same books, and the calls of contract interfaces as data`() async throws {
         try await desk.village()
         for block in Int64(0)..<2 {
