@@ -79,7 +79,10 @@ extension Outstation {
 
     /// A second interrogation waits for the end of the first: its answers would only fill the queue.
     private mutating func interrogate(_ asdu: ASDU, _ group: UInt8, _ confirmation: Cause, _ link: Int) {
-        let isBusy = connections[link]?.replies.contains { $0.cause == .activationTermination } == true
+        let isBusy =
+            connections[link]?.replies.contains {
+                $0.cause == .activationTermination && $0.objects.first?.address == 0
+            } == true
         let isRight =
             asdu.type == .interrogation ? (20...36).contains(group) : (1...5).contains(group & 0x3F)
         // Counters cannot be frozen or reset from afar, and nothing is aborted.

@@ -198,17 +198,29 @@ public struct Outstation: Sendable {
         case .started: started(link, moment)
         case .stopped: stopped(link)
         case .acknowledged(let count): acknowledged(count, link)
-        case .close(let reason):
-            connections[link] = nil
-            commands.forget(link: link)
-            outputs.append(.close(link: link, reason))
+        case .close(let reason): end(link, reason)
         }
+    }
+
+    /// What was under way on the link goes again to whoever is started next.
+    private mutating func end(_ link: Int, _ reason: OutstationLink.CloseReason) {
+        guard let connection = connections.removeValue(forKey: link) else { return }
+        if connection.sent.contains(true) { groups[connection.group].underWay = 0 }
+        if groups[connection.group].active == link { groups[connection.group].active = nil }
+        commands.forget(link: link)
+        outputs.append(.close(link: link, reason))
     }
 
     private mutating func started(_ link: Int, _ moment: OutstationMoment) {
         guard let group = connections[link]?.group else { return }
         if let other = groups[group].active, other != link { drive(other, .displaced, moment) }
         groups[group].active = link
+        // What another link still waits to hear of frees no event of this one.
+        for other in connections.keys where other != link && connections[other]?.group == group {
+            let count = connections[other]?.sent.count ?? 0
+            connections[other]?.sent = Array(repeating: false, count: count)
+        }
+        groups[group].underWay = connections[link]?.sent.count { $0 } ?? 0
         outputs.append(.note(.started(link: link, group: group)))
         guard !groups[group].isInitialised else { return }
         groups[group].isInitialised = true
@@ -218,19 +230,11 @@ public struct Outstation: Sendable {
                 objects: [InformationObject(0, .qualifier(0))]), link)
     }
 
+    /// Its last frames may still be acknowledged.
     private mutating func stopped(_ link: Int) {
         guard let group = connections[link]?.group else { return }
-        if groups[group].active == link {
-            groups[group].active = nil
-            // What was under way goes again to whoever is started next.
-            groups[group].underWay = 0
-        }
-        // A late acknowledgement frees no event of another link.
-        if var connection = connections[link] {
-            connection.sent = connection.sent.map { _ in false }
-            connection.replies = []
-            connections[link] = connection
-        }
+        if groups[group].active == link { groups[group].active = nil }
+        connections[link]?.replies = []
         commands.forget(link: link)
         outputs.append(.note(.stopped(link: link)))
     }
@@ -250,9 +254,7 @@ public struct Outstation: Sendable {
         guard let connection = connections[link] else { return }
         guard connection.replies.count < Self.repliesMax else {
             stopped(link)
-            connections[link] = nil
-            outputs.append(.close(link: link, .flooded))
-            return
+            return end(link, .flooded)
         }
         connections[link]?.replies.append(asdu)
     }

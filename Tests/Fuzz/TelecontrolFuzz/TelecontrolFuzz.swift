@@ -42,7 +42,7 @@ private func converse(_ bytes: [UInt8]) {
     let start = APDU.control(.startActivation).bytes
     var queue = station.received(start, link: 1, at: moment)
     var rest = bytes.dropFirst()
-    let length = Int(first & 0x3F) + 1
+    let length = Int(first & 0x3F) + 6
     while !rest.isEmpty {
         let piece = Array(rest.prefix(length))
         rest = rest.dropFirst(length)

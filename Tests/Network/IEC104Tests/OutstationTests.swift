@@ -297,6 +297,39 @@ struct Bench {
         #expect(bench.news(4).isEmpty)
     }
 
+    @Test func `what was acknowledged before the stop is confirmed does not come again`() {
+        var bench = Bench()
+        bench.open(1)
+        bench.acknowledge(1)
+        bench.show([.number(10), .flag(true), .number(1), .unknown])
+        let sent = bench.news().filter { !$0.hasPrefix("46") }
+        #expect(sent.count == 2, "the two values that are told")
+        bench.take(bench.station.received(Hex.bytes("68 04 13 00 00 00"), link: 1, at: bench.moment))
+        bench.acknowledge(1)
+        bench.open(2)
+        #expect(bench.news(2).isEmpty)
+        // Without the acknowledgement they do.
+        bench.show([.number(100), .flag(true), .number(1), .unknown])
+        bench.take(bench.station.received(Hex.bytes("68 04 13 00 00 00"), link: 2, at: bench.moment))
+        bench.take(bench.station.lost(link: 2, at: bench.moment))
+        bench.open(3)
+        #expect(bench.news(3).count == 1)
+    }
+
+    @Test
+    func
+        `without a disciplined clock our times say that they are not to be trusted, and no command's time is`()
+    {
+        var bench = Bench.enabled()
+        bench.isSynchronised = false
+        bench.say("67 01 06 00 2f00 000000 00000000010118")
+        #expect(bench.news() == ["670147002f00000000" + "8ae3bb17dc021a"])
+        bench.show([.number(10), .unknown, .unknown, .unknown])
+        #expect(bench.news().map { $0.suffix(14) } == ["8ae3bb17dc021a"])
+        bench.say("3f 01 06 09 2f00 891300 0000c8c1 00 8ae3 3b 17 dc 02 1a")
+        #expect(bench.asked.isEmpty)
+    }
+
     @Test func `cycles come to the started link alone`() {
         var bench = Bench()
         bench.open(1)
