@@ -206,6 +206,7 @@ struct ProfileBuilder {
         }
         var binding = binding(place, field: quantity.rawValue, quantity)
         limits(&binding, reader)
+        checkUnit(of: place, quantity, binding.scale, reader)
         binding.sign = sign ?? .positive
         binding.checksScale = checksScale == true
         binding.refinementTolerance = (within ?? 1) + 0.000_01
@@ -215,6 +216,21 @@ struct ProfileBuilder {
         map.patience[quantity.rawValue] = period(of: place.message)
         bindings.append(binding)
         return ()
+    }
+
+    /// Refuses a signal whose unit, by the DBC file, is another one than what its scale makes of it. A unit
+    /// that
+    /// nobody knows passes: makers write anything there.
+    func checkUnit(
+        of place: Place, _ quantity: BatteryQuantity, _ scale: Double, _ reader: ConfigReader
+    ) {
+        let unit = signal(place).unit
+        guard let factor = UnitText.factor(from: unit, to: quantity.unit) else { return }
+        guard abs(scale.magnitude - factor) > factor * 0.001 else { return }
+        reader.refuse(
+            "scale",
+            "the signal is in \(unit) by the DBC file and \(quantity.unit) is wanted: scale: "
+                + "\(ConfigWording.shown(factor)), or another unit in the DBC file where that is wrong")
     }
 
     /// Another signal of the same message.

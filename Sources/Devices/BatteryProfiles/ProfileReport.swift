@@ -1,4 +1,5 @@
 import Plant
+import SiteConfig
 
 extension BatteryProfile {
     /// Something the controller will not know of this battery.
@@ -133,5 +134,24 @@ extension BatteryProfile {
         for guess in guesses { lines.append("  GUESS        \(guess)") }
         for problem in database.problems { lines.append("  note         \(problem)") }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension SiteConfig {
+    /// With the own period of each profile where the file says none: else the loss of a battery that speaks
+    /// each
+    /// 100 ms would be noticed as late as of one that speaks each second. In production the slowest
+    /// reading's,
+    /// for time to safe is reckoned with it.
+    ///
+    /// - Parameter profiles: by unit.
+    public func paced(by profiles: [BatteryProfile?]) -> SiteConfig {
+        var site = self
+        for (index, profile) in profiles.enumerated() where site.units.indices.contains(index) {
+            guard let profile, !site.units[index].battery.isPeriodGiven else { continue }
+            site.units[index].battery.period =
+                mode == .production ? max(profile.period, profile.slowestPeriod) : profile.period
+        }
+        return site
     }
 }

@@ -120,8 +120,24 @@ struct DriverReader {
         return texts
     }
 
+    /// Where the file says a unit, it is the wanted one: a scale that makes kilowatts is a slip of a
+    /// thousand.
+    private func checkUnit(of register: RegisterDefinition, _ wanted: String, _ reader: ConfigReader) {
+        guard !register.unit.isEmpty else { return }
+        let factor = UnitText.factor(from: register.unit, to: wanted)
+        guard factor != 1 else { return }
+        let scale = factor.map { ", with scale: \(ConfigWording.shown(register.scale * $0))" } ?? ""
+        reader.refuse(
+            "unit",
+            "\(ConfigWording.quoted(register.unit)): \(register.name) is wanted in \(wanted) after its scale; say"
+                + " unit: \(wanted)\(scale)")
+    }
+
     private func check(_ register: RegisterDefinition, _ reader: ConfigReader) {
         if register.scale == 0 { reader.refuse("scale", "0 makes every value the same") }
+        if let wanted = RegisterMap.Quantity(rawValue: register.name)?.unit {
+            checkUnit(of: register, wanted, reader)
+        }
         if Int(register.address) + register.type.size > 0x1_0000 {
             reader.refuse("address", "\(register.address) and the next pass address 65535")
         }
@@ -174,6 +190,7 @@ struct DriverReader {
             reader.refuse("hold_s", "is missing (required without reversion_register: the device's own time)")
         }
         if map.registers[index].bits(of: 0) == nil { reader.refuse("setpoint", "cannot hold zero") }
+        checkUnit(of: map.registers[index], "W", reader)
         return control
     }
 

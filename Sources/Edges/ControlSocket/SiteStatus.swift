@@ -29,6 +29,8 @@ public struct SiteStatus: Codable, Sendable, Equatable {
     public var threads_still: [String]?
     /// Who asks for the base point: operator, agc, aggregator, schedule or default.
     public var base_point_by: String
+    /// Who asked for an operator's power, why and for how much longer; absent where none holds.
+    public var base_point_words: String?
     /// Whether an operator has taken the site out of service.
     public var stopped: Bool
     /// Who has stopped it, since when and why, for people; absent while it is not stopped.
@@ -83,6 +85,10 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     public var asked_kw: Double
     /// What an operator asks of this unit alone; `nil` where it has its part of the site's power.
     public var override_kw: Double?
+    /// Who asked for that, why and for how much longer.
+    public var override_words: String?
+    /// Until it enters service, if all stays good; absent where it does not wait for that alone.
+    public var enters_in_s: Double?
     /// What kept the setpoint below it; `none` where nothing did.
     public var limited_by: String
     public var power_kw: Double?
@@ -107,6 +113,8 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     public var trips: [String]
     /// The first of the cascade; absent where no trip is latched, or nobody knows it.
     public var first_out: String?
+    /// Whose input has stopped the whole site: `emergency_stop of BESS_01`; absent where nobody's did.
+    public var begun_by: String?
     /// Fire, or what comes before it, and what to do; absent where nobody is in danger.
     public var dangers: [DangerStatus]?
     public var warnings: [String]
@@ -216,12 +224,17 @@ public struct LockStatus: Codable, Sendable, Equatable {
     public var user_id: UInt32?
     /// Wall time; absent = until somebody ends it.
     public var until: String?
+    /// What is left until then; absent where it has no end.
+    public var left_s: Double?
     /// In the person's words.
     public var reason: String
     /// All of it in one phrase.
     public var text: String
 
-    public init(kind: String, user_id: UInt32?, until: String?, reason: String, text: String) {
+    public init(
+        kind: String, user_id: UInt32?, until: String?, reason: String, text: String, left_s: Double? = nil
+    ) {
+        self.left_s = left_s
         self.kind = kind
         self.user_id = user_id
         self.until = until
@@ -259,6 +272,8 @@ public struct GridStatus: Codable, Sendable, Equatable {
     public var state: String?
     /// Why the grid's state keeps the site from its power.
     public var cause: String?
+    /// What must hold to enter service, what is measured, and the time left; absent in service.
+    public var waits_for: String?
     /// Share of the power that the grid's state allows.
     public var allowed_percent: Double
     /// What the energy management and its reserve add to the base point.

@@ -5,6 +5,9 @@ public struct TripStatus: Codable, Sendable, Equatable {
     public var interlock: String
     /// Whether it came first of those that stand: the others may be its consequence.
     public var first_out: Bool
+    /// Whose input has stopped the whole site: `emergency_stop of BESS_01`; absent where it is the unit's
+    /// own matter, or a former run's.
+    public var begun_by: String?
     /// Wall time, ISO 8601 in UTC; `nil` where nobody has noted it.
     public var at: String?
     /// The signal when it tripped and the limit it passed, in `symbol`; `nil` where there is none or it is

@@ -21,8 +21,9 @@ public enum TripText {
 
     private static func lines(_ trip: TripStatus) -> [String] {
         let order = trip.first_out ? "first" : "then "
+        let begun = trip.begun_by.map { ", begun by \($0)" } ?? ""
         return [
-            "  \(order)  \(trip.interlock)\(measured(trip)), \(trip.at ?? "at a time that nobody has noted")",
+            "  \(order)  \(trip.interlock)\(measured(trip))\(begun), \(trip.at ?? "at a time that nobody has noted")",
             "         reset: \(trip.reset); check: \(trip.check)",
         ]
     }

@@ -9,9 +9,11 @@ public enum WhyText {
             let first = (unit.first_out ?? unit.trips.first).map(words) ?? "a trip"
             let fault = unit.contactors.flatMap { $0.hasPrefix("fault_") ? words($0.dropFirst(6)) : nil }
             let contactors = fault.map { " (contactors: \($0))" } ?? ""
-            parts.append("tripped by \(first)\(contactors); it stays at zero until it is reset")
+            let begun = unit.begun_by.map { ", begun by \(words($0))" } ?? ""
+            parts.append("tripped by \(first)\(begun)\(contactors); it stays at zero until it is reset")
         case "running":
-            let asker = unit.override_kw == nil ? asker(site) : "operator, of this unit alone,"
+            let person = unit.override_words.map { " (\($0))" } ?? ""
+            let asker = unit.override_kw == nil ? asker(site) : "operator\(person), of this unit alone,"
             parts.append("\(asker) asked \(signed(unit.asked_kw))")
             if let limit = limit(unit) { parts.append(limit) }
         case "offline":
@@ -20,15 +22,34 @@ public enum WhyText {
         case "standby":
             if site.stopped { parts.append("standby: \(stop(site))") }
             if let hold = hold(unit) { parts.append(hold) }
-            if parts.count == 1 && unit.locks == nil { parts.append("standby: it waits to enter service") }
+            if parts.count == 1 && unit.locks == nil { parts.append("standby: \(wait(unit, site))") }
         case "precharge": parts.append("precharge: \(precharge(unit.contactors))")
         case "maintenance" where unit.locks == nil: parts.append("taken out for maintenance")
         case "maintenance": break
         case "stopping": parts.append("stopping: on its way out of service")
         default: parts.append(unit.mode)
         }
-        if let locks = unit.locks { parts += locks.map { "out of service: \($0.text)" } }
+        if let locks = unit.locks { parts += locks.map { "out of service: \(lock($0))" } }
         return parts.joined(separator: "; ")
+    }
+
+    private static func lock(_ lock: LockStatus) -> String {
+        lock.left_s.map { "\(lock.text), \(left($0)) left" } ?? lock.text
+    }
+
+    /// What a unit that nothing holds still waits for.
+    private static func wait(_ unit: UnitStatus, _ site: SiteStatus) -> String {
+        if let grid = site.grid?.waits_for { return "the grid: \(grid)" }
+        return unit.enters_in_s.map { "it enters service in \(left($0)) if all stays good" }
+            ?? "it waits to enter service"
+    }
+
+    /// `1 h 5 min`, `4 min 58 s`, `3 s`: rounded up, so that nothing that lasts is over.
+    public static func left(_ seconds: Double) -> String {
+        guard seconds < 1e9 else { return "ever" }
+        let whole = Int(max(0, seconds).rounded(.up))
+        if whole >= 3_600 { return "\(whole / 3_600) h \(whole / 60 % 60) min" }
+        return whole >= 60 ? "\(whole / 60) min \(whole % 60) s" : "\(whole) s"
     }
 
     /// `held after a trip was reset; 'ballastctl resume BESS_01' starts it`; the strongest reason alone.
@@ -65,7 +86,8 @@ public enum WhyText {
     /// `site north: −100.0 kW; schedule asked −60.0; droop −50.0; units allow no more than −100.0`.
     public static func site(_ site: SiteStatus) -> String {
         var parts = ["site \(site.site): \(signed(site.setpoint_kw)) kW"]
-        parts.append("\(site.base_point_by) asked \(signed(site.base_point_kw))")
+        let person = site.base_point_words.map { " (\($0))" } ?? ""
+        parts.append("\(site.base_point_by)\(person) asked \(signed(site.base_point_kw))")
         let (energy, shift) = (site.grid?.energy_kw ?? 0, site.grid?.event_shift_kw ?? 0)
         if isSome(energy) { parts.append("energy management or reserve changes that by \(signed(energy))") }
         if isSome(shift) {
@@ -79,6 +101,7 @@ public enum WhyText {
         let wanted = site.base_point_kw + energy + shift + site.response_kw
         if isSome(site.target_kw - wanted) { parts.append("the ramp is at \(signed(site.target_kw))") }
         if site.stopped { parts.append(stop(site)) }
+        if let grid = site.grid?.waits_for { parts.append("no power before the grid is entered: \(grid)") }
         if isSome(site.setpoint_kw - site.target_kw) {
             let running = site.units.filter { $0.mode == "running" }
             let who =

@@ -90,6 +90,7 @@ public struct Channel: Sendable {
         Channel(25, "reversion", "reversion", .name),
         Channel(26, "output_watchdog", "output_watchdog", .name),
         Channel(27, "inputs", "inputs", .list),
+        Channel(28, "dangers", "dangers", .list),
     ]
 
     /// What the numbers of unit `index` begin at.

@@ -6,7 +6,8 @@ struct Ballastctl: ParsableCommand {
         commandName: "ballastctl",
         abstract: "The operator's tool: asks a running ballastd, sets up CAN interfaces, looks at devices.",
         subcommands: [
-            Status.self, Why.self, Trips.self, Timing.self, Metrics.self, Doctor.self, Reset.self, Stop.self,
+            Status.self, Top.self, Why.self, Trips.self, Timing.self, Metrics.self, Doctor.self, Reset.self,
+            Stop.self,
             Resume.self, Setpoint.self, Mode.self, Frequency.self, LogCommand.self, EventsCommand.self,
             SpoolCommand.self, Commission.self, CAN.self, Modbus.self, Lease.self,
             ReplayCommand.self, CaptureCommand.self, CapturesCommand.self, IncidentCommand.self,

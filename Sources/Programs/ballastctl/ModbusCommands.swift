@@ -21,6 +21,8 @@ struct LinkOptions: ParsableArguments {
     @Option(name: .customLong("stop-bits"), help: "Serial: 1 or 2.") var stopBits = 1
     @Option(name: .customLong("timeout-ms"), help: "Longest wait for an answer.") var timeout = 300
     @Option(name: .customLong("pause-ms"), help: "Rest before each question.") var pause = 0
+    @Flag(help: "Serial: although another program has the line open; both will miss answers.") var shared =
+        false
 
     func text() throws -> LinkText {
         let text =
@@ -42,6 +44,11 @@ struct LinkOptions: ParsableArguments {
             throw ValidationError("--timeout-ms takes 10 … 10000, --pause-ms 0 … 10000")
         }
         let place = try text()
+        if place.isSerial, !shared, let user = LineUser.find(place.device) {
+            throw Refusal(
+                "\(place.device) is in use by \(user.program) (process \(user.process)): two on one line take each"
+                    + " other's answers; stop it first, or say --shared")
+        }
         do {
             return try CommissioningClient(
                 place.address, timeout: .milliseconds(timeout), pause: .milliseconds(pause))
@@ -56,8 +63,8 @@ extension Modbus {
         static let configuration = CommandConfiguration(
             abstract: "List the units on a link, their SunSpec models and what stands in them.",
             discussion: """
-                Nothing is written. A device that takes one master only may end ballastd's connection; on a serial line \
-                that ballastd uses both would be disturbed: stop ballastd first.
+                Nothing is written. A device that takes one master only may end ballastd's connection; a serial line that \
+                another program has open is refused, as far as you may see who has it: stop ballastd first.
                 """)
         @OptionGroup var link: LinkOptions
         @Option(help: "Unit numbers: 1-10,126. Without: all on a serial line, the usual ones over TCP.")

@@ -10,8 +10,9 @@ extension Modbus {
             abstract: "Write registers, coils or one SunSpec point while commissioning.",
             discussion: """
                 While ballastd runs, its unit must be in maintenance and you need the role service; ballastd itself \
-                writes. What it drives and what protects the device it refuses always. Without ballastd the write goes \
-                straight to the device. Every write is logged with its reason.
+                writes. What it drives and what protects the device it refuses always. Where no ballastd answers nothing \
+                is written, unless --without-ballastd says that none is wanted: the write then goes straight to the device. \
+                Every write is logged with its reason.
                 """)
         @OptionGroup var link: LinkOptions
         @Option(help: "Unit number.") var unit: UInt8
@@ -20,6 +21,7 @@ extension Modbus {
         @Option(help: "Protocol address (zero-based) of the first register or coil.") var address: UInt16?
         @Flag(help: "Coils instead of registers; each takes 0 or 1.") var coils = false
         @Flag(help: "Do not ask before writing.") var yes = false
+        @Flag(help: "No ballastd runs, and none is to judge the write.") var withoutBallastd = false
         @Argument(
             parsing: .allUnrecognized, help: "One number for a point; up to 16 raw values for an address.")
         var values: [String]
@@ -45,6 +47,11 @@ extension Modbus {
                 device: place.device, unit_id: unit, is_coils: write.isCoils, address: write.address,
                 values: write.values)
             if try askDaemon(request) { return }
+            guard withoutBallastd else {
+                throw Refusal(
+                    "no ballastd answers at \(socket.socket), and nothing was written: start it, name its socket by"
+                        + " --socket, or say --without-ballastd where it is stopped on purpose")
+            }
             print(
                 "no ballastd answers at \(socket.socket): written straight to the device, nobody supervises it"
             )

@@ -52,7 +52,8 @@ public struct SimulationFiles: Sendable {
                 profiles.append(try unit.battery.profile.map { try load($0, besides: sitePath, &sources) })
             }
             return SimulationFiles(
-                site: site, scenario: scenario, plant: plant, profiles: profiles, sources: sources)
+                site: site.paced(by: profiles), scenario: scenario, plant: plant, profiles: profiles,
+                sources: sources)
         } catch let error as LoadError {
             throw error
         } catch {

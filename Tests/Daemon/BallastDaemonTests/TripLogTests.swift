@@ -45,6 +45,26 @@ import Testing
         #expect(Names.list(all, first: .lostBattery).first == "smoke")
     }
 
+    @Test func `whose input has stopped the site is the first of the cycle, and no other cycle's`() {
+        var log = TripLog(units: ["A", "B", "C"], table: .lithiumIronPhosphate)
+        func trip(_ unit: Int, _ id: InterlockID, _ cycle: UInt64) {
+            log.saw(
+                Event(unit: unit, kind: .tripped(id), cycle: cycle, at: MonotonicTime(nanoseconds: 1)),
+                at: "noon")
+        }
+        func begun(_ unit: Int, _ id: InterlockID) -> String? {
+            log.trips(of: unit, InterlockSet(id), first: id).first?.begun_by
+        }
+        trip(1, .emergencyStop, 7)
+        trip(0, .emergencyStop, 7)
+        trip(2, .cellOvervoltage, 7)
+        #expect(begun(1, .emergencyStop) == "emergency_stop of B")
+        #expect(begun(0, .emergencyStop) == "emergency_stop of B")
+        #expect(begun(2, .cellOvervoltage) == nil, "its own matter")
+        trip(2, .siteStop, 9)
+        #expect(begun(2, .siteStop) == nil, "nobody was seen to begin it")
+    }
+
     @Test func `later trips stand in the order in which they came, and a restart keeps all that is known`() {
         var log = TripLog(units: ["A"], table: .lithiumIronPhosphate)
         let all = InterlockSet(.cellOvervoltage).union(InterlockSet(.lostBattery))

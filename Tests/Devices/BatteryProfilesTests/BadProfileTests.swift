@@ -12,6 +12,7 @@ import YAMLText
          SG_ Current : 16|16@1- (0.1,0) [0|0] "A" X
          SG_ Alarm : 32|2@1+ (1,0) [0|0] "" X
          SG_ Bits : 34|3@1+ (1,0) [0|0] "" X
+         SG_ Isolation : 40|16@1+ (1,0) [0|0] "kOhm" X
         BO_ 257 Other: 8 BMS
          SG_ Alarm : 0|8@1+ (1,0) [0|0] "" X
          SG_ Overlap : 4|8@1+ (1,0) [0|0] "" X
@@ -48,6 +49,8 @@ import YAMLText
         Row(text: head + absent + "readings:\n  pack_voltage: {signal: Pack.Volts}\n", error: "f:8:26: readings.pack_voltage.signal: \"Pack.Volts\": message Pack has no signal Volts", why: "no such signal"),
         Row(text: head + absent + "readings:\n  pack_voltage: {signal: Pak.Voltage}\n", error: "f:8:26: readings.pack_voltage.signal: \"Pak.Voltage\": the DBC file has no message Pak", why: "no such message"),
         Row(text: head + absent + "readings:\n  pack_voltag: {signal: Pack.Voltage}\n", error: "f:8:3: readings.pack_voltag: unknown key; did you mean pack_voltage?", why: "no such reading"),
+        Row(text: head + absent + "readings:\n  insulation: {signal: Pack.Isolation}\n", error: "f:8:15: readings.insulation.scale: the signal is in kOhm by the DBC file and Ω is wanted: scale: 1000, or another unit in the DBC file where that is wrong", why: "a thousand times too little is not noticed on site"),
+        Row(text: head + absent + "readings:\n  pack_voltage: {signal: Pack.Voltage, scale: 0.001}\n", error: "f:8:48: readings.pack_voltage.scale: the signal is in V by the DBC file and V is wanted: scale: 1, or another unit in the DBC file where that is wrong", why: "a scale that the DBC file has applied"),
         Row(text: head + absent + "readings:\n  pack_current: {signal: Pack.Current}\n", error: "f:8:17: readings.pack_current.sign: is missing (required here: negative where + means charging)", why: "the sign of the current is never guessed"),
         Row(text: head, error: "f:1:1: alarms: say nothing of severity alarm (kind: absent, where it never comes)", why: "silence about alarms"),
         Row(text: head + absent + "alive: {signal: Other.Alarm}\n", error: "f:2:6: dbc: test.dbc:8:2: message Other: signals Alarm and Overlap overlap", why: "a fault in a message that is used"),

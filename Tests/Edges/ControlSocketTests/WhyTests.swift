@@ -103,6 +103,17 @@ import Testing
             "0.0 kW; precharge: its contactors open first, and prove it"),
         (charge(0, by: "contactors_open"), site(), "0.0 kW; schedule asked −60.0; its contactors are not closed"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0.04 }, site(), "0.0 kW; standby: it waits to enter service"),
+        (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.enters_in_s = 297.2 }, site(),
+            "0.0 kW; standby: it enters service in 4 min 58 s if all stays good"),
+        (unit {
+            $0.mode = "standby"; $0.setpoint_kw = 0
+            $0.locks = [LockStatus(kind: "standby", user_id: 7, until: nil, reason: "noise", text: "standby by user id 7 (noise)", left_s: 3_700)]
+        }, site(), "0.0 kW; out of service: standby by user id 7 (noise), 1 h 1 min left"),
+        (unit { $0.override_kw = -60; $0.override_words = "user id 7, 30 s left: test" }, site(),
+            "−60.0 kW; operator (user id 7, 30 s left: test), of this unit alone, asked −60.0"),
+        (unit { $0.mode = "tripped"; $0.setpoint_kw = 0; $0.trips = ["emergency_stop"]
+            $0.begun_by = "emergency_stop of B"; $0.holds = ["after_reset"] }, site(),
+            "0.0 kW; tripped by emergency stop, begun by emergency stop of B; it stays at zero until it is reset"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0 }, site(stopped: true),
             "0.0 kW; standby: the site is stopped, by an operator"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.holds = ["after_reset", "after_restart"] }, site(),

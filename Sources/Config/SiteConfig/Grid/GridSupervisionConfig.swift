@@ -43,6 +43,8 @@ enum GridSupervisionKeys {
         "inverter_voltage_v", 100...50_000, "V", .computed("none: the inverters' voltage is not looked at"),
         "what the inverters measure at nominal voltage (SunSpec: phase to neutral)"
     ) { Volts($0) }
+    static let nominalLineVoltage = lineVoltage("nominal_line_voltage_v", "nominal_voltage_v")
+    static let inverterLineVoltage = lineVoltage("inverter_line_voltage_v", "inverter_voltage_v")
     static let delay = ConfigKey.number(
         "delay_s", 0...3_600, "s", preset, "all must be good for so long before power flows", as: seconds)
     static let ramp = ConfigKey.number(
@@ -59,6 +61,14 @@ enum GridSupervisionKeys {
     static let word = ConfigKey.whole("word", 0...3, "", .fixed(0), "the digital word") { $0 }
     static let bit = ConfigKey.whole("bit", 0...15, "", .required, "its bit; 1 = closed, or permitted") { $0 }
 
+    /// The same between phases: what it means to neutral.
+    private static func lineVoltage(_ name: String, _ other: String) -> ConfigKey<Volts> {
+        ConfigKey.number(
+            name, 100...500_000, "V", .computed("as \(other)"),
+            "\(other) times the root of three: the voltage between phases, where that is known"
+        ) { Volts($0 / 3.0.squareRoot()) }
+    }
+
     private static var preset: ConfigDefault<Double> { .computed("the preset's") }
     private static let seconds: @Sendable (Double) -> Duration = {
         .nanoseconds(Int64(($0 * 1e9).rounded()))
@@ -74,7 +84,8 @@ enum GridSupervisionKeys {
 
     static var reference: [any ReferenceEntry] {
         [
-            code, nominalVoltage, inverterVoltage, delay, ramp, frequencyLow, frequencyHigh, voltageLow,
+            code, nominalVoltage, nominalLineVoltage, inverterVoltage, inverterLineVoltage, delay, ramp,
+            frequencyLow, frequencyHigh, voltageLow,
             voltageHigh,
             rateOfChange,
         ]
@@ -91,8 +102,8 @@ struct GridSupervisionReader {
     let phasors: [PhasorSourceConfig]
 
     func supervision() -> GridSupervisionConfig? {
-        let voltage = reader.value(Keys.nominalVoltage)
-        let inverterVoltage = reader.value(Keys.inverterVoltage)
+        let voltage = voltage(Keys.nominalVoltage, Keys.nominalLineVoltage)
+        let inverterVoltage = self.voltage(Keys.inverterVoltage, Keys.inverterLineVoltage)
         let breaker = bit("breaker")
         let permit = bit("permit")
         guard let code = reader.value(Keys.code) else {
@@ -103,6 +114,16 @@ struct GridSupervisionReader {
         return GridSupervisionConfig(
             code: code, nominalVoltage: voltage, inverterVoltage: inverterVoltage, enter: enter(preset),
             rateOfChangeMax: rateOfChange(preset), breaker: breaker, permit: permit)
+    }
+
+    /// To neutral, or between phases: one of both.
+    private func voltage(_ key: ConfigKey<Volts>, _ line: ConfigKey<Volts>) -> Volts? {
+        let value = reader.value(key)
+        guard reader.has(line.name), let other = reader.value(line) else { return value }
+        if reader.has(key.name) {
+            reader.refuse(line.name, "says the same as \(key.name): leave one of them out")
+        }
+        return other
     }
 
     private func enter(_ preset: SupervisionPreset) -> EnterServiceCriteria {

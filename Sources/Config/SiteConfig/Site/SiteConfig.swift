@@ -218,6 +218,8 @@ public struct BatteryConfig: Sendable, Equatable {
     public var receivesOnlyKnown = false
     /// Nominal period of the BMS's frames; staleness is judged by it.
     public var period: Duration
+    /// The site's file says it; else the own one of a profile takes its place.
+    public var isPeriodGiven = false
     /// 0.01 V (Pylontech, Victron, SMA) or 0.1 V (Sol-Ark V1.3, "CAN Hybrid V1.0", Luxpower-HV) per bit of
     /// frame 0x356.
     public var packVoltageResolution: Volts

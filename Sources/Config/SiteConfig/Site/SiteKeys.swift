@@ -200,7 +200,7 @@ enum SiteKeys {
         ) { $0 == "known" ? true : ($0 == "all" ? false : nil) }
         static let period = ConfigKey.whole(
             "period_ms", 10...10_000, "ms", .fixed(1_000),
-            "period of the BMS's frames; staleness is judged by it",
+            "period of the BMS's frames; staleness is judged by it; with a profile its own without the key",
             as: milliseconds)
         static let packVoltageResolution = ConfigKey.oneOf(
             "pack_voltage_resolution_v", [0.01, 0.1], "V", .fixed(0.01),

@@ -249,6 +249,7 @@ struct SiteReader {
                 reader.refuse("receive", "known stands only with socketcan")
             }
             let period = reader.value(SiteKeys.Battery.period)
+            let isPeriodGiven = reader.has(SiteKeys.Battery.period.name)
             let resolution = reader.value(SiteKeys.Battery.packVoltageResolution)
             if let transport { buses.claim(transport, in: reader, key: "transport") }
             let frozen = reader.value(SiteKeys.Battery.frozenSamples)
@@ -259,7 +260,8 @@ struct SiteReader {
             else { return nil }
             return BatteryConfig(
                 profile: profile, transport: transport, bitRate: bitRate,
-                receivesOnlyKnown: receivesOnlyKnown, period: period, packVoltageResolution: resolution,
+                receivesOnlyKnown: receivesOnlyKnown, period: period, isPeriodGiven: isPeriodGiven,
+                packVoltageResolution: resolution,
                 frozenSamples: frozen ?? nil, temperatureResolution: step, heartbeatLimit: heartbeat ?? nil)
         }
     }

@@ -55,7 +55,7 @@ public struct CheckedSite: Sendable {
         drivers = try DriverFiles(site, path: path) { path, bytes in
             files.append(File(path: path, bytes: bytes))
         }
-        config = drivers.loaded(site)
+        config = drivers.loaded(site.paced(by: profiles))
         if let refusal = config.busLoads.lazy.compactMap(\.refusal).first {
             throw Daemon.StartFailure(description: "\(path): \(refusal)", isConfiguration: true)
         }

@@ -71,8 +71,10 @@ struct Absences {
 
     /// For people; `nil` where nobody has locked the unit.
     ///
-    /// - Parameter ahead: what the wall clock shows beyond the record's seconds.
-    func status(of unit: String, ahead: Int64) -> [LockStatus]? {
+    /// - Parameters:
+    ///   - now: in the record's seconds.
+    ///   - ahead: what the wall clock shows beyond the record's seconds.
+    func status(of unit: String, now: Int64, ahead: Int64) -> [LockStatus]? {
         let own = current.filter { $0.unit == unit }
         guard !own.isEmpty else { return nil }
         return own.map { lock in
@@ -81,7 +83,7 @@ struct Absences {
             return LockStatus(
                 kind: absence.kind.rawValue, user_id: absence.userID,
                 until: absence.end.map { WallClock.text(milliseconds: $0 * 1_000) }, reason: absence.reason,
-                text: absence.text)
+                text: absence.text, left_s: lock.end.map { Double(max(0, $0 - now)) })
         }
     }
 

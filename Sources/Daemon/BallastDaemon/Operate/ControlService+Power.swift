@@ -1,29 +1,64 @@
 import Control
 import ControlSocket
 import LinuxIO
+import Plant
 import PowerDispatch
 import Quantities
 
 /// What an operator asks of the site's or a unit's power, and the locks that people set and end.
 extension ControlService {
-    func setpoint(_ request: ControlRequest) -> ControlAnswer {
+    func setpoint(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
         guard let power = request.power_kw, let time = request.for_s else {
             return ControlAnswer(error: "setpoint needs power_kw and for_s")
         }
         let duration = Duration.milliseconds(Int64(time * 1_000))
         guard let name = request.unit else {
-            return send(
+            if let refusal = beyond(power, of: nil) { return ControlAnswer(error: refusal) }
+            let answer = send(
                 .setBasePoint(.operator, .kilowatts(power), for: duration),
                 "the operator's setpoint is \(power) kW for \(time) s")
+            return note(answer, request, asker, of: nil, for: duration)
         }
         guard let unit = units.firstIndex(of: name) else { return noSuchUnit }
+        if let refusal = beyond(power, of: unit) { return ControlAnswer(error: refusal) }
         if state.withLock({ $0.status?.units[unit].trips.isEmpty }) == false {
             return ControlAnswer(
                 error: "unit \(name) is tripped: a power asked for now would act after somebody's reset")
         }
-        return send(
+        let answer = send(
             .override(unit: unit, .kilowatts(power), for: duration),
             "unit \(name) is asked for \(power) kW for \(time) s, inside its limits; others make up for it")
+        return note(answer, request, asker, of: unit, for: duration)
+    }
+
+    /// What no unit is made for is a slip of the hand, and is not asked for in silence.
+    private func beyond(_ power: Double, of unit: Int?) -> String? {
+        let ratings = state.withLock { $0.status?.units.map(\.rating_kw) } ?? []
+        guard !ratings.isEmpty else { return nil }
+        let most = unit.map { ratings[$0] } ?? ratings.reduce(0, +)
+        guard power.magnitude > most else { return nil }
+        let who = unit.map { "unit \(units[$0])" } ?? "the site's units together"
+        return "\(power) kW is beyond what can be: \(who) have \(-most) … \(most) kW"
+    }
+
+    /// Remembers in whose name a power holds, for `why`.
+    private func note(
+        _ answer: ControlAnswer, _ request: ControlRequest, _ asker: Asker, of unit: Int?, for time: Duration
+    ) -> ControlAnswer {
+        guard answer.error == nil else { return answer }
+        let wish = Wish(by: asker.name, reason: request.reason ?? "", until: .now() + time)
+        state.withLock { $0.wishes[unit] = wish }
+        return answer
+    }
+
+    /// Somebody's power, in whose name and until when.
+    struct Wish: Sendable {
+        var by: String
+        var reason: String
+        var until: MonotonicTime
+
+        /// `user id 0, 4 min 58 s left: noise at night`.
+        var text: String { "\(by), \(WhyText.left((until - .now()).seconds)) left: \(reason)" }
     }
 
     /// Hands a lease from outside to the desk that judges it.
@@ -112,6 +147,16 @@ extension Controller.Command {
     var source: BasePointSource? {
         if case .setBasePoint(let source, _, _) = self { return source }
         return nil
+    }
+
+    /// Whether an event about its unit is what the cycle makes of it. That a unit is held is an answer to the
+    /// site's resume alone, and a hold that ends answers no reset.
+    func isAnswered(by event: Event) -> Bool {
+        switch (self, event.kind) {
+        case (.reset, .resetDone), (.reset, .resetRefused), (.reset, .resetNeedsService): true
+        case (.resumeUnit, .holdEnded), (.resumeUnit, .resumeRefused): true
+        case _: false
+        }
     }
 
     /// Whether it asks for power from outside the site.

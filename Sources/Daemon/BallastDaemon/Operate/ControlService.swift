@@ -20,6 +20,8 @@ final class ControlService: Sendable {
         var reasons: [LockKey: String] = [:]
         /// Who has stopped the site, since when and why.
         var stopWords: String?
+        /// Whose power holds, of the site (`nil`) or a unit.
+        var wishes: [Int?: Wish] = [:]
     }
 
     struct LockKey: Hashable {
@@ -92,12 +94,7 @@ final class ControlService: Sendable {
     func ask(_ command: Controller.Command, about unit: Int) -> Event? {
         _ = state.withLock { $0.answers.removeValue(forKey: unit) }
         guard hand(command, until: .now() + Self.validity) else { return nil }
-        return waitFor { state in
-            // That a unit is held is an answer to the site's resume alone.
-            guard let event = state.answers[unit] else { return nil }
-            if case .held = event.kind { return nil }
-            return event
-        }
+        return waitFor { state in state.answers[unit].flatMap { command.isAnswered(by: $0) ? $0 : nil } }
     }
 
     /// A command that the cycle has not taken by then lapses, before who asked is told so.
@@ -224,7 +221,7 @@ final class ControlService: Sendable {
         case .reset: return reset(request, asker)
         case .stop: return stopSite(request, asker)
         case .resume: return resume(request, asker)
-        case .setpoint: return setpoint(request)
+        case .setpoint: return setpoint(request, asker)
         case .revoke: return revoke(request)
         case .mode: return mode(request, asker)
         case .modbusWrite:
@@ -235,12 +232,18 @@ final class ControlService: Sendable {
         }
     }
 
-    /// With what the cycle does not know of a stop.
+    /// With what the cycle does not know: who has asked for what it does, and why.
     private var statusNow: SiteStatus? {
         state.withLock { state in
-            guard var status = state.status, status.stopped else { return state.status }
-            status.stopped_by =
-                state.stopWords ?? "before this start of the program; the journal names who and why"
+            guard var status = state.status else { return nil }
+            if status.base_point_by == "operator" { status.base_point_words = state.wishes[nil]?.text }
+            for index in status.units.indices where status.units[index].override_kw != nil {
+                status.units[index].override_words = state.wishes[index]?.text
+            }
+            if status.stopped {
+                status.stopped_by =
+                    state.stopWords ?? "before this start of the program; the journal names who and why"
+            }
             return status
         }
     }

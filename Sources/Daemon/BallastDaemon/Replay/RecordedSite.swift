@@ -52,6 +52,7 @@ struct RecordedSite {
                     bytes: { (path) throws(ConfigError) in try bytes(path) },
                     parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) }))
         }
+        config = config.paced(by: profiles)
     }
 
     private static func lacking(_ file: String, _ text: String) -> ConfigError {

@@ -19,9 +19,11 @@ enum ProfileFiles {
                 profiles.append(nil)
                 continue
             }
-            let profile = try load(choice, beside: path, seen)
+            profiles.append(try load(choice, beside: path, seen))
+        }
+        for (unit, profile) in zip(site.paced(by: profiles).units, profiles) {
+            guard let choice = unit.battery.profile, let profile else { continue }
             try check(profile, choice, unit, site)
-            profiles.append(profile)
         }
         return profiles
     }

@@ -317,14 +317,18 @@ struct Supervisor: ~Copyable {
             links: links(), latchesSaved: latches.isSaved, isStopped: told.isStopped,
             at: WallClock.text(milliseconds: WallClock.nowMilliseconds() - age))
         let still = onlookers.namesStanding
+        let trips = told.latched(LatchImage(snapshots.latest.pointee.decision))
         status.threads_still = still.isEmpty ? nil : still
         for index in status.units.indices {
             status.units[index].locks = told.locks(of: status.units[index].id)
+            status.units[index].begun_by =
+                trips.first { $0.unit == status.units[index].id && $0.begun_by != nil }?
+                .begun_by
             status.units[index].worn_openings = told.counts.openings(of: status.units[index].id)
             status.units[index].reversion = reversion.text(index, of: site)
             status.units[index].output_watchdog = reversion.watchdogText(index, of: site)
         }
-        control.update(status, trips: told.latched(LatchImage(snapshots.latest.pointee.decision)))
+        control.update(status, trips: trips)
         guard now >= telemetryDue else { return }
         telemetryDue = now + .seconds(1)
         tellColumns(status, at: now, wallMilliseconds: WallClock.nowMilliseconds() - age)

@@ -160,6 +160,16 @@ struct EventLog {
         record.text = "base point of \(source.name) \(what)\(power)"
     }
 
+    /// The program's own way out of service is no operator's.
+    func nameOurEnd(_ event: Event, _ record: inout EventRecord) {
+        let unit = record.unit.map { "unit \($0): " } ?? ""
+        switch event.kind {
+        case .overrideBegun: record.text = unit + "goes to zero, for the program ends"
+        case .stopRequested: record.text = "the site goes out of service, for the program ends"
+        case _: break
+        }
+    }
+
     private func overridden(_ name: EventName, _ what: String, _ event: Event, _ record: inout EventRecord) {
         record.event = name
         record.cause = "power"

@@ -13,6 +13,8 @@ struct EventTeller {
         var event: Event
         /// Wall time at which it was taken from the cycle.
         var wallMilliseconds: Int64
+        /// Seen while the program ends: what it asks for then is nobody's wish.
+        var isOfOurEnd: Bool
     }
 
     private let log: EventLog
@@ -52,12 +54,14 @@ struct EventTeller {
         counts.saw(event, seconds: clock.seconds())
         if event.kind == .stopRequested && !isEnding { isStopped = true }
         if event.kind == .resumed { isStopped = false }
-        untold.append(Untold(event: event, wallMilliseconds: wallMilliseconds))
+        untold.append(
+            Untold(event: event, wallMilliseconds: wallMilliseconds, isOfOurEnd: isEnding))
     }
 
     /// Who keeps a unit out, for people and with the wall time that they see; `nil` where nobody does.
     func locks(of unit: String) -> [LockStatus]? {
-        absences.status(of: unit, ahead: WallClock.nowMilliseconds() / 1_000 - clock.seconds())
+        let now = clock.seconds()
+        return absences.status(of: unit, now: now, ahead: WallClock.nowMilliseconds() / 1_000 - now)
     }
 
     var isWaiting: Bool { !untold.isEmpty }
@@ -84,6 +88,7 @@ struct EventTeller {
         }
         untold.removeFirst()
         var record = log.record(first.event)
+        if first.isOfOurEnd { log.nameOurEnd(first.event, &record) }
         if isLost { record.text += "; NOT SAVED, a restart would not know of it" }
         var line = log.line(first.event, record)
         if isLost { line.add(.saved, "no") }

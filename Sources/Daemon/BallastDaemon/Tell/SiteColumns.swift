@@ -64,6 +64,7 @@ extension SiteValues.Unit {
             "holds": .list(unit.holds ?? []), "locks": .list((unit.locks ?? []).map(\.text)),
             "missing": .list(missing), "reversion": .of(unit.reversion),
             "output_watchdog": .of(unit.output_watchdog), "inputs": .list(inputs),
+            "dangers": .list((unit.dangers ?? []).map { "\($0.what): \($0.instruction)" }),
         ]
         self.init(
             id: unit.id, rating: unit.rating_kw, values: SiteValues.numbered(values, Channel.ofUnit))

@@ -38,22 +38,31 @@ struct StatusBuilder {
             setpoint_kw: kilowatts(snapshot.decision.setpoint), meter_power_kw: meter.map(kilowatts),
             site_power_kw: total.map(rounded), realtime: realtime, latches_saved: latchesSaved,
             base_point_by: "\(snapshot.decision.basePointSource.name)", stopped: isStopped, units: units,
-            links: links, grid: grid(snapshot.decision),
+            links: links, grid: grid(snapshot, at: now),
             accepted: config.accepted.isEmpty ? nil : config.accepted.map(\.text))
     }
 
-    private func grid(_ decision: borrowing Decision) -> GridStatus {
-        let grid = decision.grid
+    private func grid(_ snapshot: borrowing CycleSnapshot, at now: MonotonicTime) -> GridStatus {
+        let grid = snapshot.decision.grid
+        let decision = snapshot.decision
         let health =
             grid.isDisputed
             ? "disputed" : (grid.isFrequencyMissing ? "missing" : (grid.source == nil ? "none" : "good"))
-        return GridStatus(
+        var status = GridStatus(
             frequency_source: grid.source.map { Names.text($0, units: config.units.map(\.id)) },
             frequency_health: health, rocof_hz_per_s: grid.rateOfChange.map { rounded($0.value) },
             state: grid.state.map(Names.text), cause: grid.outage.map { "\($0.name)" },
             allowed_percent: rounded(grid.share.percent),
             energy_kw: kilowatts(decision.correction - decision.eventShift),
             event_shift_kw: kilowatts(decision.eventShift), meter: "\(grid.meter.name)")
+        if let state = grid.state {
+            status.waits_for =
+                GridWait(
+                    config: config.gridIntegration, state: state, frequency: grid.measured,
+                    voltage: snapshot.grid.voltage.fresh(at: now, within: meterBudget)
+                ).text
+        }
+        return status
     }
 
     private func unit(
@@ -95,6 +104,10 @@ struct StatusBuilder {
                     $0 > .zero ? "battery_closed" : "battery_open"
                 }, holds: decision.hold.isEmpty ? nil : Names.list(decision.hold))
         status.missing = missing.isEmpty ? nil : missing
+        if case .standby(let since) = decision.mode {
+            let left = config.control.enterService - (now - since)
+            status.enters_in_s = left > .zero ? rounded(left.seconds) : nil
+        }
         status.first_out = decision.firstOut.map { "\($0.name)" }
         let dangers = Names.ids(decision.latched, first: decision.firstOut).filter(\.endangersPeople)
         status.dangers =

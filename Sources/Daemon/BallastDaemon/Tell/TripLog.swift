@@ -14,10 +14,14 @@ struct TripLog {
         var limit: Double?
         /// Of a lost device; not on disk.
         var missing: MissingReading?
+        /// Whose input has stopped the whole site; not on disk.
+        var begunBy: String?
     }
 
     /// In the order in which the trips came.
     private var details: [Detail] = []
+    /// The input that has stopped the whole site, and the cycle in which it did.
+    private var stopper: (cycle: UInt64, text: String)?
     private let units: [String]
     private let table: InterlockTable
 
@@ -43,7 +47,18 @@ struct TripLog {
         details.append(
             Detail(
                 unit: unit, interlock: id, at: wallTime, value: event.value, limit: event.limit,
-                missing: event.missing))
+                missing: event.missing, begunBy: begunBy(id, unit, event.cycle)))
+    }
+
+    /// Whose input has stopped the whole site in that cycle. The cycle trips the unit of the input before it
+    /// takes the others along, so the first is whose it is.
+    private mutating func begunBy(_ id: InterlockID, _ unit: Int, _ cycle: UInt64) -> String? {
+        let stopsAll = (0..<table.count).contains {
+            table.rows[$0].id == id && table.rows[$0].action == .emergencyStop
+        }
+        if stopsAll, stopper?.cycle != cycle { stopper = (cycle, "\(id.name) of \(units[unit])") }
+        guard stopsAll || id == .emergencyStop || id == .siteStop, stopper?.cycle == cycle else { return nil }
+        return stopper?.text
     }
 
     /// Forgets what was reset: it must not lend its time to the same trip when it comes again.
@@ -85,6 +100,7 @@ struct TripLog {
             reset: "\(reset(of: id))",
             check: Names.check(id, detail?.missing), bits: bits)
         if id.endangersPeople { status.endangers_people = true }
+        status.begun_by = detail?.begunBy
         return status
     }
 

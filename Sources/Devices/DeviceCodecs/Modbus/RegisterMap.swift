@@ -25,6 +25,17 @@ public struct RegisterMap: Sendable, Equatable {
         case voltage
         case state, events
         case ratedPower = "rated_power"
+
+        /// In which its value is wanted, after its scale; `nil` = a number or word without one.
+        public var unit: String? {
+            switch self {
+            case .activePower, .ratedPower: "W"
+            case .reactivePower: "var"
+            case .frequency: "Hz"
+            case .dcVoltage, .voltage: "V"
+            case .state, .events: nil
+            }
+        }
     }
 
     /// How often it is read.
