@@ -228,7 +228,9 @@ def run(units, megabytes, seconds, on_disk="false", before=()):
             last, took = held(), time.monotonic() - begun
             timing = json.loads(ask("timing", "--json"))
         finally:
-            daemon.send_signal(signal.SIGTERM)
+            # Under strace it is its child that is asked to end.
+            with open(f"/proc/{daemon.pid}/task/{daemon.pid}/children", encoding="ascii") as children:
+                os.kill(int(children.read().split()[0]) if before else daemon.pid, signal.SIGTERM)
             daemon.wait()
             plant.terminate()
             plant.wait()
@@ -270,6 +272,7 @@ def sync(dice, count):
         found = re.match(r"(\d+) +([\d.]+) fdatasync\(.*<([\d.]+)>", line)
         if found:
             by_thread.setdefault(found[1], []).append((float(found[2]), float(found[3])))
+    # The thread that syncs most, by far; the spool's and the latches' have theirs.
     times = max(by_thread.values(), key=len)
     gaps = [later[0] + later[1] - earlier[0] for earlier, later in zip(times, times[1:])]
     count.judge(len(times) >= 18, f"{len(times)} syncs")
