@@ -28,6 +28,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private(set) var restsSince: MonotonicTime?
     /// Its power has ended since then.
     private(set) var hasEnded = false
+    /// The battery has shown a current since then: its sensor follows.
+    private var hasFlowed = false
     /// Whether the inverter shows power, in this cycle; `nil` = it tells none.
     private var showsPower: Bool?
     /// It told its power in the cycle before.
@@ -185,6 +187,7 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     /// write would start that anew.
     private mutating func rest(at now: MonotonicTime) {
         defer { wasHeard = isHeard }
+        hasFlowed = restsSince != nil && (hasFlowed || load.isLoaded(seen.current, seen.packVoltage) == true)
         let reversion = inverter.reversion
         if isOverridden {
             (restsSince, hasEnded) = (nil, false)
@@ -207,16 +210,23 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     }
 
     /// Told again, an inverter that has not obeyed might go on. It is left alone until power is wanted of it,
-    /// until it comes back by itself, or until its own timer must have ended what has not ended yet.
+    /// until it comes back by itself, or until its own timer must have ended what is seen not to have ended.
     private mutating func stayAlone(for reversion: Duration, at now: MonotonicTime) {
         if case .opening = sequence.state { return }
         heardAgain = nil
         guard let since = restsSince else { return hasEnded = false }
-        hasEnded = hasEnded || finding == .none
-        let isLate = !hasEnded && now - since >= reversion + inverter.following
-        if seen.isClosingWanted || isLate || (hasEnded && finding == .flows) {
+        let flows = stillFlows
+        hasEnded = hasEnded || finding == .none || (hasFlowed && flows == false)
+        let isLate = !hasEnded && flows == true && now - since >= reversion + inverter.following
+        if seen.isClosingWanted || isLate || (hasEnded && flows == true) {
             (restsSince, hasEnded) = (nil, false)
         }
+    }
+
+    /// By the battery, whose sensor has followed; a display may stand still. `nil` = nobody knows.
+    private var stillFlows: Bool? {
+        if hasFlowed, let isLoaded = load.isLoaded(seen.current, seen.packVoltage) { return isLoaded }
+        return finding == .unknown ? nil : finding == .flows
     }
 
     /// How long it is told zero before it is left alone: its response, but where the cause does not let

@@ -61,11 +61,17 @@ struct LoadWatch: Sendable, BitwiseCopyable {
         if let power = seen.power, power.magnitude > zeroPower { return .flows }
         guard let current = seen.current, let pack = seen.packVoltage, pack > .zero else { return .unknown }
         // Whatever the DC side shows: a current that somebody sees is not parted as none.
-        if current.magnitude > zeroCurrent + idle / pack { return .flows }
+        if isLoaded(current, pack) == true { return .flows }
         if let dcVoltage = seen.dcVoltage, (dcVoltage - pack).magnitude > pack * Self.voltageShare {
             return .unknown
         }
         return seen.power != nil && contradictedFor < patience && !isPowerDoubted ? .none : .unknown
+    }
+
+    /// Whether the battery shows more than the inverter draws without any power; `nil` = it does not tell.
+    func isLoaded(_ current: Amperes?, _ pack: Volts?) -> Bool? {
+        guard let current, let pack, pack > .zero else { return nil }
+        return current.magnitude > zeroCurrent + idle / pack
     }
 
     /// The contacts are seen open: what was doubted of a load is over.

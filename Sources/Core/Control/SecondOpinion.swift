@@ -67,6 +67,9 @@ struct SecondOpinion: Sendable, BitwiseCopyable {
     private static let chargeStep = 0.05
     private static let chargeRate = 0.003
 
+    /// So far it may move against the current before that is told: a BMS corrects itself by less.
+    private static let driftStep = 0.03
+
     private let rating: Watts
     private let idle: Watts
     private var currentFor = Duration.zero
@@ -78,6 +81,8 @@ struct SecondOpinion: Sendable, BitwiseCopyable {
     private var charge: (value: Fraction, age: Duration)?
     /// A charge that jumps again and again is told once a minute.
     private var quietFor = Duration.zero
+    /// What the battery has given since the charge was compared last, as a share of an hour at full power.
+    private var drift: (from: Fraction, given: Double)?
 
     init(rating: Watts, idle: Watts) {
         self.rating = rating
@@ -89,6 +94,7 @@ struct SecondOpinion: Sendable, BitwiseCopyable {
         lookAtCurrent(seen, elapsed, tell)
         lookAtVoltage(seen, elapsed, tell)
         lookAtCharge(seen, elapsed, tell)
+        lookAtDrift(seen, elapsed, tell)
     }
 
     private mutating func lookAtCurrent(_ seen: Sight, _ elapsed: Duration, _ tell: (Finding) -> Void) {
@@ -137,6 +143,24 @@ struct SecondOpinion: Sendable, BitwiseCopyable {
         let allowed = Self.chargeStep + Self.chargeRate * age.seconds
         guard (now - former).magnitude.value > allowed, quietFor == .zero else { return }
         quietFor = .seconds(60)
+        drift = nil
         tell(Finding(doubt: .stateOfCharge, said: now.value * 100, other: former.value * 100, isNew: true))
+    }
+
+    /// A charge that moves against what flows, however slowly; how fast it may move with it only the capacity
+    /// says, which nobody tells.
+    private mutating func lookAtDrift(_ seen: Sight, _ elapsed: Duration, _ tell: (Finding) -> Void) {
+        guard rating > .zero, let now = seen.charge, let current = seen.current, let pack = seen.packVoltage
+        else { return }
+        guard var sum = drift else { return drift = (now, 0) }
+        sum.given += pack * current / rating * elapsed.seconds / 3_600
+        drift = sum
+        let moved = (now - sum.from).value
+        guard abs(moved) >= Self.driftStep else { return }
+        drift = (now, 0)
+        // Less than a minute at a tenth of full power is no evidence.
+        guard (moved < 0) == (sum.given < 0), abs(sum.given) >= 1.0 / 600, quietFor == .zero else { return }
+        quietFor = .seconds(60)
+        tell(Finding(doubt: .stateOfCharge, said: now.value * 100, other: sum.from.value * 100, isNew: true))
     }
 }

@@ -21,8 +21,13 @@ extension UnitController {
                 events.append(event)
             }
         }
-        // Nobody resets it while power flows, or while nobody sees that none does.
-        if bank.latched.contains(.notFollowing) && !isAtZero(signals) { bank.holdBack(.notFollowing) }
+        // Nobody resets it while power flows, or while nobody sees that none does; power that another master
+        // starts anew each second is away in between.
+        sight.atZeroFor =
+            isAtZero(signals) ? min(WrongPower.zeroLimit, sight.atZeroFor + input.elapsed) : .zero
+        if bank.latched.contains(.notFollowing), sight.atZeroFor < WrongPower.zeroLimit {
+            bank.holdBack(.notFollowing)
+        }
     }
 
     /// The power that is judged, with its age: the inverter's, and the battery's where the inverter shows

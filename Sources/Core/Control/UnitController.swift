@@ -10,7 +10,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     let settings: UnitSettings
     var bank = InterlockBank()
     var mode: UnitMode
-    private(set) var sight: UnitSight
+    var sight: UnitSight
     private(set) var reported: InterlockSet = .none
     /// Who keeps the unit out of service.
     var locks = UnitLocks()

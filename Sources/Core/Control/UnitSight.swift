@@ -19,6 +19,8 @@ struct UnitSight: Sendable, BitwiseCopyable {
     private(set) var seen: SeenBattery?
     /// What the inverter was asked for, as it follows.
     var actuation: ActuationWatch
+    /// For how long no power has been seen, without a break; at most as long as a reset asks for.
+    var atZeroFor = Duration.zero
     private var thermal: ThermalWatch
     private var frozen: FrozenWatch
 

@@ -59,3 +59,10 @@ extension UnitSignals {
         return body(left, right)
     }
 }
+
+extension Signal {
+    /// How long a device has been missing.
+    var isSilence: Bool {
+        self == .batterySilence || self == .inverterSilence || self == .inputsSilence
+    }
+}

@@ -4,6 +4,8 @@ import Quantities
 struct FlickerCount: Sendable, BitwiseCopyable {
     /// Most times that a row can ask for.
     static let most = 5
+    /// In seconds.
+    private static let apart: UInt32 = 3
     /// In whole seconds of observed time from 1 on; 0 = none. A bank has many of them: they are small.
     private var seconds: InlineArray<5, UInt32> = InlineArray(repeating: 0)
     private var next: UInt8 = 0
@@ -22,6 +24,15 @@ struct FlickerCount: Sendable, BitwiseCopyable {
     mutating func note(at clock: Duration) {
         seconds[Int(next)] = Self.whole(clock) + 1
         next = (next + 1) % UInt8(Self.most)
+    }
+
+    /// Whether the last one was just now: what flickers within that is the same.
+    func isRecent(at clock: Duration) -> Bool {
+        let now = Self.whole(clock) + 1
+        for index in 0..<Self.most where seconds[index] > 0 {
+            if now >= seconds[index], now - seconds[index] < Self.apart { return true }
+        }
+        return false
     }
 
     /// How many there were within `window`.

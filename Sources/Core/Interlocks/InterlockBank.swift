@@ -237,7 +237,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         }
         guard counted & bit == 0 else { return false }
         counted |= bit
-        if isExcused { return false }
+        if isExcused || (row.signal.isSilence && flicker[place].isRecent(at: clock)) { return false }
         let times = flicker[place].add(at: clock, within: row.countWindow)
         guard !latched.contains(row.id) else { return false }
         verdict.counted.insert(InterlockSet(row.id))

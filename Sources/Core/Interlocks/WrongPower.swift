@@ -31,7 +31,7 @@ public struct WrongPower: Sendable, BitwiseCopyable {
     }
 
     /// Longer than the tail of any ramp.
-    static let zeroLimit = Duration.seconds(2)
+    public static let zeroLimit = Duration.seconds(2)
     /// The response time has been waited for before.
     static let directionLimit = Duration.milliseconds(500)
     /// For setpoints that turn faster than the response: the sums fade over this many seconds …

@@ -50,7 +50,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var steppedAt: MonotonicTime?
     /// When the meter last showed something new, and when the units' power last stood where the step began.
     private var movedAt: MonotonicTime?
-    /// What both showed then.
+    /// What both showed then, once the units' own reading had time to show the same.
     private var movedWith: Point?
     private var restedAt: MonotonicTime?
     private var last: Watts?
@@ -128,7 +128,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         guard let meter, let own else { return restart() }
         let point = Point(meter: meter, own: own, asked: asked)
         smooth(point, now)
-        if meter != last || movedWith == nil { (movedAt, movedWith) = (now, point) }
+        if meter != last || movedWith == nil { movedAt = now }
+        // The meter may be read some time before the units are.
+        if let movedAt, now - movedAt <= Self.smoothing { movedWith = point }
         last = meter
         judgeStillness(point, now)
         guard let reference else { return begin(point, now) }

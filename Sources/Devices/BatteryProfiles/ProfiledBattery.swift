@@ -98,7 +98,8 @@ public struct ProfiledBattery: Sendable {
             store(profile.map.bindings[index], length, time, &tally)
         }
         checkOrder(at: time, &tally)
-        for index in message.firstSource..<(message.firstSource + message.sourceCount) {
+        // All bits of all bytes are no alarm: what is not said grows old.
+        for index in message.firstSource..<(message.firstSource + message.sourceCount) where !frame.isBlank {
             acceptSource(index, time, &tally)
         }
         if message.isSpecial { acceptSpecial(outcome.message, time, &tally) }

@@ -94,6 +94,7 @@ public struct TimeToSafeTrial: Sendable {
         Cause(row: "breaker", fault: "wire_break, input: breaker", isCharging: false),
         Cause(row: "contactor_feedback", fault: "wire_break, input: main_contactor", isCharging: true),
         Cause(row: "lost_io", fault: "io_silence", isCharging: false),
+        Cause(row: "insulation", fault: "bms_insulation, resistance_kohm: 10", isCharging: false),
         Cause(row: "contactor_voltage", fault: "bms_pack_voltage, share_percent: 70", isCharging: true),
     ]
 

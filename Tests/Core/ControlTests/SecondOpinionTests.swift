@@ -29,6 +29,19 @@ import Testing
         #expect(told == row.doubt.map { [Event.Kind.doubted($0)] } ?? [], row.why)
     }
 
+    @Test(arguments: [(0.05, true), (-0.05, false)])
+    func `a charge that creeps is told where no current explains it`(step: (Double, Bool)) {
+        var site = Site(units: 1, basePoint: .kilowatts(100))
+        site.enterService()
+        site.run(for: .seconds(5))
+        let before = site.feeds[0].stateOfCharge
+        for part in 1...10 {
+            site.feeds[0].stateOfCharge = before + step.0 * Double(part) / 10
+            site.run(for: .seconds(5))
+        }
+        #expect(site.happened.contains { $0.kind == .doubted(.stateOfCharge) } == step.1)
+    }
+
     @Test func `what agrees again is told, and both only after they have lasted`() {
         var site = Site(units: 1, basePoint: .kilowatts(100))
         site.enterService()

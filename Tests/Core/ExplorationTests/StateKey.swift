@@ -11,7 +11,7 @@ import Quantities
 /// always nominal, and the ramp passes the whole range in one cycle); the count of cycles; what each cycle
 /// writes anew before it reads it (the shares, the units that stop the site); of what a bank has seen in
 /// the last cycle, all but the latched trips that it holds back from a reset (no row of the specification
-/// holds); the watches for following, warmth and frozen values: no row of the specification reads the
+/// holds); the watches for following and its reset, warmth and frozen values: no row of the specification reads the
 /// signals of the first two, and the last is off; sums and counts of what flickers, and a cause's patience,
 /// which no row of the specification has; the battery's widening limits, which never change here; of the
 /// contactors' load the finding, which each cycle writes anew, and the contradiction of current and power,

@@ -45,6 +45,14 @@ import Testing
         #expect(Self.restore(.read(record)) == Latches(record: record, isCommissioned: true, notes: []))
     }
 
+    @Test(arguments: [(false, 0), (true, 2)])
+    func `a simulation starts without a record where no daemon has run`(row: (hasRun: Bool, tripped: Int)) {
+        let latches = Latches.restore(
+            .missing, path: "latches", units: ["A", "B"], isSimulation: true, hasRun: row.hasRun)
+        #expect(latches.record.entries.count { $0.trips != 0 } == row.tripped)
+        #expect(latches.isCommissioned)
+    }
+
     // swift-format-ignore
     static let unknowns: [(finding: LatchRecord.Finding, isCommissioned: Bool, why: Comment)] = [
         (.missing,                                    false, "nobody has commissioned the site"),

@@ -59,10 +59,6 @@ import Testing
         let planned = Restart.judge(
             ended, hasRun: true, doubt: "an old proof", resumes: false, wallSeconds: Self.now)
         #expect(planned.hold.isEmpty, "it ended in order, with all of it on disk, however long ago")
-        let forgotten = Restart.judge(
-            ended, areLatchesMissing: true, hasRun: true, resumes: true, wallSeconds: Self.now)
-        #expect(forgotten.hold == .afterRestart, "it ended in order, and what it had latched is gone")
-        #expect(forgotten.notes.map(\.text).first?.contains("the latch record is missing") == true)
     }
 
     @Test func `while the clock is not set every restart counts`() {

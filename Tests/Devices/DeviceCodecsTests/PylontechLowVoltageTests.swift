@@ -174,6 +174,18 @@ import Testing
         #expect(text(Battery.keepAlive()) == "data 305 00 00 00 00 00 00 00 00")
     }
 
+    @Test(arguments: [UInt32(0x359), 0x35A])
+    func `a frame of nothing but ones is no alarm, and no word that there is none`(identifier: UInt32) throws
+    {
+        var battery = Battery()
+        let blank = try #require(CANFrame(identifier, bytes: [UInt8](repeating: 0xFF, count: 8)))
+        #expect(battery.accept(blank, at: Self.time) == .used)
+        #expect(battery.image.alarms.fresh(at: Self.time, within: .seconds(1)) == nil)
+        let well = try #require(CANFrame(0x359, bytes: [0, 0, 0, 0, 1, 0x50, 0x4E]))
+        _ = battery.accept(well, at: Self.time)
+        #expect(battery.image.alarms.fresh(at: Self.time, within: .seconds(1)) == [])
+    }
+
     @Test func `no frame traps it`() {
         var generator = SeededGenerator(state: UInt64.random(in: 0...UInt64.max))
         let seed = generator.state

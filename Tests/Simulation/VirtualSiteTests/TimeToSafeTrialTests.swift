@@ -14,7 +14,7 @@ import Testing
         let rows = Set(trial.site.timesToSafe.map(\.rule))
         let shipped = trial.site.interlocks.rules.filter { $0.trip != nil || $0.derate != nil }.map(\.name)
         #expect(rows == Set(shipped), "the site has every wire that a row can have")
-        #expect(rows.subtracting(TimeToSafeTrial.causes.map(\.row)) == ["insulation"])
+        #expect(rows.subtracting(TimeToSafeTrial.causes.map(\.row)).isEmpty)
     }
 
     @Test func `what takes longer than is computed is seen`() {

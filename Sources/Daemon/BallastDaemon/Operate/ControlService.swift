@@ -153,8 +153,10 @@ final class ControlService: Sendable {
 
     /// Takes questions, and answers those that need not wait, a stop among them.
     func run(_ server: borrowing ControlServer) {
+        var still = StoodStill(at: .now())
         server.run(
             while: {
+                still.turn(at: .now())
                 beat.turn()
                 return !stop.isRaised
             },
@@ -166,6 +168,9 @@ final class ControlService: Sendable {
                 case .lease: return lease(question, asker)
                 case .agc, .agcRelease: return centre(question, asker)
                 case .reset, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .capture:
+                    if still.isBehind(at: .now()) {
+                        return refused(question.request, asker, "the program stood still: ask again")
+                    }
                     let work = Work(question: question, asker: asker, until: .now() + Self.queueing)
                     let hasRoom = works.withLock { works in
                         guard works.count < Self.longestQueue else { return false }

@@ -74,9 +74,12 @@ public enum Daemon {
             throw StartFailure(description: "the monotonic clock does not advance: nothing would ever expire")
         }
         let search = LatchPlaces(config).search()
-        let latches = Latches.restore(search.finding, path: LatchRecord.path(in: directory), config)
+        let former = RunRecord.read(RunRecord.path(in: directory))
+        let latches = Latches.restore(
+            search.finding, path: LatchRecord.path(in: directory), config,
+            hasRun: former != .missing || hasRun(in: directory))
         let restart = Restart.judge(
-            RunRecord.read(RunRecord.path(in: directory)), areLatchesMissing: search.finding == .missing,
+            former,
             hasRun: search.finding != .missing || hasRun(in: directory), doubt: search.doubt,
             resumes: config.control.resumesAfterRestart,
             wallSeconds: WallClock.nowMilliseconds() / 1_000)

@@ -23,20 +23,15 @@ struct Restart {
     /// daemon has run here, and nobody knows how it ended.
     ///
     /// - Parameters:
-    ///   - areLatchesMissing: whether none stand there, though each run writes them.
     ///   - hasRun: whether latches stand there, or anything else that a run leaves.
     ///   - doubt: why the last run may have latched what stands nowhere: no setting helps then.
     ///   - resumes: whether units may run again by themselves (`resume_after_restart`).
     ///   - wallSeconds: now, seconds since 1970-01-01 00:00 UTC.
     static func judge(
-        _ finding: RunRecord.Finding, areLatchesMissing: Bool = false, hasRun: Bool = false,
-        doubt: String? = nil, resumes: Bool, wallSeconds: Int64
+        _ finding: RunRecord.Finding, hasRun: Bool = false, doubt: String? = nil, resumes: Bool,
+        wallSeconds: Int64
     ) -> Restart {
         switch finding {
-        case .read(let former) where areLatchesMissing:
-            return unplanned(
-                former.restarts, hold: .afterRestart, "the latch record is missing where a daemon has run",
-                wallSeconds)
         case .missing where hasRun:
             return unplanned(
                 [], hold: .afterRestart, "the run record is missing where a daemon has run", wallSeconds)

@@ -22,25 +22,29 @@ struct Latches: Equatable {
     }
 
     /// Unknown is never healthy: a unit about whose past nothing is known counts as tripped; only a
-    /// simulation starts without a record. What stands of a unit that the configuration does not name is
-    /// kept.
+    /// simulation starts without a record, and only where no daemon has run. What stands of a unit that the
+    /// configuration does not name is kept.
     ///
-    /// - Parameter seconds: now, in the record's seconds.
+    /// - Parameters:
+    ///   - hasRun: what a run leaves lies beside the record.
+    ///   - seconds: now, in the record's seconds.
     static func restore(
-        _ finding: LatchRecord.Finding, path: String, _ config: SiteConfig,
+        _ finding: LatchRecord.Finding, path: String, _ config: SiteConfig, hasRun: Bool = false,
         seconds: (LatchRecord) -> Int64 = { RecordClock($0).seconds() }
     ) -> Latches {
         restore(
             finding, path: path, units: config.units.map(\.id),
             isSimulation: config.mode.rules.latchRecord == .begun,
-            seconds: seconds)
+            hasRun: hasRun, seconds: seconds)
     }
 
     static func restore(
         _ finding: LatchRecord.Finding, path: String, units: [String], isSimulation: Bool,
-        seconds: (LatchRecord) -> Int64 = { RecordClock($0).seconds() }
+        hasRun: Bool = false, seconds: (LatchRecord) -> Int64 = { RecordClock($0).seconds() }
     ) -> Latches {
         switch finding {
+        case .missing where isSimulation && hasRun:
+            return allTripped(units, "\(path) is missing where a daemon has run", isCommissioned: true)
         case .missing where isSimulation:
             return Latches(record: LatchRecord(entries: []), isCommissioned: true, notes: [])
         case .missing:

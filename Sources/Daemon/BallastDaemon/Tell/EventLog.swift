@@ -120,7 +120,7 @@ struct EventLog {
             describeGrid(event, &record)
         case .openedUnderLoad:
             (record.event, record.text) = plain(event.kind)
-            let current = event.value.map { "\(Names.rounded($0)) A" } ?? "a current that nobody knows"
+            let current = event.value.map { "\(Names.rounded($0)) A" } ?? "a current that nothing confirms"
             record.text += "; it was \(current)"
             if let limit = event.limit { record.text += ", made for \(Names.rounded(limit)) A" }
         case .nameplateBelow, .shortGap: (record.event, record.text) = measured(event)
@@ -201,7 +201,8 @@ struct EventLog {
         case (.packVoltage, false):
             record.text =
                 "sensors contradict each other: the pack says \(said) V, its cells make \(other) V"
-        case (.stateOfCharge, _): record.text = "state of charge jumped from \(other) % to \(said) %"
+        case (.stateOfCharge, _):
+            record.text = "state of charge went from \(other) % to \(said) %, which no current explains"
         case (.current, true), (.packVoltage, true):
             record.event = .sensorAgrees
             record.text = "\(doubt.name) agrees again with what others make of it"
@@ -221,7 +222,7 @@ struct EventLog {
         var shown = event
         // A drop-out counts long before its silence trips.
         if event.missing != nil { shown.limit = nil }
-        let value = Names.value(shown, of: id, in: table)
+        let value = Names.value(shown, of: id, in: table, withCount: false)
         let what = event.missing == nil ? "passed its limit anew" : "counts one more drop-out"
         record.text = "\(id.name) \(what)\(value.isEmpty ? "" : ": ")\(value)"
         guard let row = Names.row(id, in: table), row.count > 0 else { return }
@@ -260,7 +261,7 @@ struct EventLog {
             (.secondSender, "somebody else speaks in the battery's name: the strictest of both counts")
         case .secondSenderGone: (.secondSenderGone, "only one speaks in the battery's name again")
         case .openedUnderLoad:
-            (.openedUnderLoad, "contactors let go by their bound alone: current is not seen to have ended")
+            (.openedUnderLoad, "told to open by the bound alone: nobody sees that no current flows")
         case .frequencyLost: (.frequencyLost, "no fresh frequency; droop is held, then ramps to zero")
         case .frequencyBack: (.frequencyBack, "frequency is measured again")
         case .frequencyDisputed:

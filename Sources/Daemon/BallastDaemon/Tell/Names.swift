@@ -77,11 +77,15 @@ enum Names {
     }
 
     /// `cell temperature max 60.3 °C, limit 60.0 °C`.
-    static func value(_ event: Event, of id: InterlockID, in table: InterlockTable) -> String {
+    static func value(
+        _ event: Event, of id: InterlockID, in table: InterlockTable, withCount isCounted: Bool = true
+    ) -> String {
         guard let row = row(id, in: table), let value = event.value else { return "" }
         if let bits = bits(value, of: row.signal) { return "\(row.signal.quantity): \(bits)" }
         // A drop-out shorter than the limit trips because it came again and again.
-        let times = row.count > 0 ? ", \(row.count) times within \(rounded(row.countWindow.seconds)) s" : ""
+        let times =
+            row.count > 0 && isCounted
+            ? ", \(row.count) times within \(rounded(row.countWindow.seconds)) s" : ""
         let limit = event.limit.map { ", limit \(rounded($0)) \(row.signal.shownSymbol)" } ?? times
         if let missing = event.missing {
             return "\(quantity(missing)) \(rounded(value)) s\(limit)\(heard(missing))"

@@ -44,6 +44,13 @@ public struct CANFrame: Sendable, BitwiseCopyable {
     /// `length` as far as it can be true.
     public var validLength: Int { length < 0 ? 0 : (length > capacity ? capacity : length) }
 
+    /// Every byte of at least four is 0xFF: whoever sends that has no value.
+    public var isBlank: Bool {
+        guard validLength >= 4 else { return false }
+        for index in 0..<validLength where data[index] != 0xFF { return false }
+        return true
+    }
+
     /// Adds a byte; what does not fit is ignored.
     public mutating func append(_ byte: UInt8) {
         guard length < capacity else { return }

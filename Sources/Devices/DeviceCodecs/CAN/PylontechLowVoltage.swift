@@ -301,6 +301,7 @@ extension PylontechLowVoltage {
     /// 0x359: bytes 0-1 protection (severe), bytes 2-3 warning.
     private mutating func acceptProtection(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
         guard let severe = frame.word(0) else { return .rejected(.tooShort) }
+        guard !frame.isBlank else { return acceptBlank(time) }
         alarms.acceptBits(BatteryAlarms(protectionBits: severe), at: time)
         said.alarms = alarms.reading(dialect.alarmPairs)
         if let warning = frame.word(2) {
@@ -311,9 +312,16 @@ extension PylontechLowVoltage {
         return .used
     }
 
+    /// A BMS that has no value sets all bits of all bytes: that is no alarm, and no word that there is none.
+    private mutating func acceptBlank(_ time: MonotonicTime) -> Outcome {
+        said.alarms = .bad(.notImplemented, since: time)
+        return .used
+    }
+
     /// 0x35A: bytes 0-3 alarms, bytes 4-7 warnings, two bits per item.
     private mutating func acceptAlarmPairs(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
         guard let severe = frame.doubleWord(0) else { return .rejected(.tooShort) }
+        guard !frame.isBlank else { return acceptBlank(time) }
         alarms.acceptPairs(severe, dialect.alarmPairs, at: time)
         said.alarms = alarms.reading(dialect.alarmPairs)
         if let warning = frame.doubleWord(4) {

@@ -203,6 +203,8 @@ final class ModbusDevice {
     /// Earliest next report of a kind that can repeat.
     var nextExceptionReport = MonotonicTime(nanoseconds: 0)
     var rival = ModbusRival()
+    /// What takes it to zero, for the time in which it answers nobody and may hear all the same.
+    var blindZero: ModbusBlindZero?
     var nextOverrideReport = MonotonicTime(nanoseconds: 0)
     var nextRefusalReport = MonotonicTime(nanoseconds: 0)
     var nextReactiveReport = MonotonicTime(nanoseconds: 0)
@@ -330,6 +332,7 @@ final class ModbusDevice {
         control = nil
         heartbeat = nil
         if driver != nil { return }
+        blindZero = nil
         scan = SunSpecScan()
         isScanDoubtful = false
         plan = nil
@@ -342,6 +345,7 @@ final class ModbusDevice {
     /// leave an inverter undriven for seconds.
     func suspend(at time: MonotonicTime) {
         guard let plan, let first = firstLook else { return forget(at: time) }
+        if control != nil { blindZero?.begin() }
         timetable.clear()
         forgetWritten()
         control = nil

@@ -21,7 +21,8 @@ extension ModbusConversation {
 
     /// Writes the device's setpoint where it changed, expired, or is to be refreshed.
     private func serveSetpoint(_ device: ModbusDevice) {
-        guard let control = device.control, now >= device.notBefore else { return }
+        guard now >= device.notBefore else { return }
+        guard let control = device.control else { return tellZeroBlind(device) }
         if device.actuation.restsInverter(at: now) { return rest(device) }
         if device.isResting {
             device.isResting = false
@@ -52,6 +53,21 @@ extension ModbusConversation {
         }
         owesReading = isBehind
         writeSetpoint(device, control, wanted)
+    }
+
+    /// One that answers nobody may hear: where no power is wanted of it, it is told so before anything else is
+    /// asked of it.
+    private func tellZeroBlind(_ device: ModbusDevice) {
+        guard let zero = device.blindZero, zero.isOwed, isOpen, !exchange.isSerial, !device.silence.isAsked,
+            device.setpoint(at: now) == .zero, !device.actuation.restsInverter(at: now)
+        else { return }
+        device.blindZero?.tell()
+        for (index, value) in zero.write.values.enumerated() { registers[index] = value }
+        write(device, zero.write.address, count: zero.write.values.count, .blindZero)
+    }
+
+    func blindlyTold(_ device: ModbusDevice, _ error: ModbusError?) {
+        if error == nil { device.blindZero?.isHeard() }
     }
 
     /// Each write would start its own timer anew; what stands in it is looked at all the same, since power
@@ -173,6 +189,7 @@ extension ModbusConversation {
         device.setDue(.readBack, now + device.rival.pause(at: now))
         let zero = zeroWrite(device, control)
         device.status.note(zero, device.powerPlaces)
+        device.blindZero = ModbusBlindZero(write: zero)
         report(device.settings.unitID, .controlTaken(zero))
         checkScale(device, wanted)
     }
@@ -251,10 +268,10 @@ extension ModbusConversation {
 
     /// After a write that lets power flow: whether our numbers still mean what they meant. A device whose
     /// power of ten has changed does what nobody asked for, until this or more power than was asked for shows
-    /// it; on a slow line checks take a tenth of the time at most.
+    /// it; on a slow line checks take a quarter of the time at most.
     private func checkScale(_ device: ModbusDevice, _ wanted: Int32) {
         guard let control = device.control, control.encoding.decode(wanted) != .zero else { return }
-        let share = device.scaleCheckTime * (10 * devices.count)
+        let share = device.scaleCheckTime * (4 * devices.count)
         guard now - control.scaleSeenAt >= max(Self.scaleInterval, share) else { return }
         askScale(device, control)
     }

@@ -14,6 +14,8 @@ enum ModbusJob {
     case scaleCheck
     /// They do not: zero means zero whatever the power of ten.
     case zeroBeforeScan
+    /// It answers nobody, and no power is wanted of it.
+    case blindZero
     /// Whether contacts that we hold are still held, before they are written again.
     case coilLook(asked: UInt64)
     case coils(UInt64)
@@ -38,7 +40,8 @@ enum ModbusJob {
     var isUrgent: Bool {
         switch self {
         case .setpoint, .coils, .inputs, .measurement, .dcVoltage, .fast: true
-        case .takeOver, .activation, .enable, .heartbeat, .scaleCheck, .zeroBeforeScan, .coilLook, .coil,
+        case .takeOver, .activation, .enable, .heartbeat, .scaleCheck, .zeroBeforeScan, .blindZero, .coilLook,
+            .coil,
             .hushBegin, .hushLook, .coilCheck, .scan, .nameplate, .scale, .readBack, .rating, .identity,
             .reactive, .capReference, .capLook, .capDisable, .capWrite, .slow, .compareSetpoint,
             .compareTakeover, .service:
@@ -51,7 +54,8 @@ enum ModbusJob {
         switch self {
         case .readBack, .rating, .slow, .coilCheck: true
         case .setpoint, .coils, .inputs, .measurement, .dcVoltage, .fast, .takeOver, .activation, .enable,
-            .heartbeat, .scaleCheck, .zeroBeforeScan, .coilLook, .coil, .hushBegin, .hushLook, .scan,
+            .heartbeat, .scaleCheck, .zeroBeforeScan, .blindZero, .coilLook, .coil, .hushBegin, .hushLook,
+            .scan,
             .nameplate, .scale, .identity, .reactive, .capReference, .capLook, .capDisable, .capWrite,
             .compareSetpoint, .compareTakeover, .service:
             false
@@ -185,6 +189,7 @@ extension ModbusConversation {
         case .heartbeat: heartBeaten(device, error)
         case .scaleCheck: scaleChecked(device, error)
         case .zeroBeforeScan: device.forget(at: now)
+        case .blindZero: blindlyTold(device, error)
         case .coilLook(let asked): coilsSeen(device, asked, error)
         case .coils(let wanted): coilsWritten(device, wanted, error)
         case .coil(let wanted, let index, let isOn): coilWritten(device, wanted, index, isOn, error)

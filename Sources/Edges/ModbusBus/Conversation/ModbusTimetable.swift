@@ -169,7 +169,8 @@ struct ModbusTimetable {
         guard failures >= 3 else { return false }
         let becameSilent = health != .silent
         health = .silent
-        notBefore = now + max(quiet, backOff)
+        // Alone on its link it keeps nobody waiting.
+        notBefore = now + max(quiet, share == 1 ? min(backOff, poll) : backOff)
         backOff = min(backOff * 2, Self.longestBackOff)
         return becameSilent
     }

@@ -14,6 +14,7 @@ extension BatterySample {
                 self[.chargeCurrentLimit] = 0
                 self[.dischargeCurrentLimit] = 0
             case .bmsPackVoltage(let share): self[.packVoltage] = (self[.packVoltage] ?? 0) * share.value
+            case .bmsInsulation(let resistance): self[.insulation] = resistance.value
             case .bmsCurrentOffset(let offset, let share):
                 self[.packCurrent] = (self[.packCurrent] ?? 0) * share.value + offset.value
             case _: break

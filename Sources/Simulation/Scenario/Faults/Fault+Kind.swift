@@ -41,6 +41,7 @@ extension Fault.Kind {
         case .bmsChargeVoltage: "the BMS allows this charge voltage (voltage_v=1000)"
         case .bmsCharge: "the BMS tells another state of charge (percent=0)"
         case .bmsPackVoltage: "pack voltage is this share of its cells' sum (share_percent=80)"
+        case .bmsInsulation: "the insulation is measured at so much (resistance_kohm=10)"
         case .bmsCurrentOffset: "the current sensor is off (share_percent=100 offset_a=50)"
         case .bmsCellsStuck: "cells repeat what they showed, pack voltage and current are alive"
         case .bmsNotAvailable: "every byte of its frames is 0xFF"

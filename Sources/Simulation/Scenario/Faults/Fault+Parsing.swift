@@ -87,6 +87,9 @@ extension Fault {
         case .bmsChargeVoltage:
             return .bmsChargeVoltage(Volts(try given.number("voltage_v", 0...6_000, default: 1_000)))
         case .bmsCharge: return .bmsCharge(.percent(try given.number("percent", 0...100, default: 0)))
+        case .bmsInsulation:
+            return .bmsInsulation(
+                Ohms(try given.number("resistance_kohm", 0...10_000, default: 10) * 1_000))
         case .bmsPackVoltage:
             return .bmsPackVoltage(.percent(try given.number("share_percent", 0...200, default: 80)))
         case .bmsCurrentOffset:

@@ -79,6 +79,8 @@ public enum Fault: Sendable, Equatable {
     case bmsCharge(Fraction)
     /// The BMS's pack voltage is this share of the sum of its cells.
     case bmsPackVoltage(Fraction)
+    /// What the BMS measures between battery and earth.
+    case bmsInsulation(Ohms)
     /// The BMS's current sensor shows so much too much.
     case bmsCurrentOffset(Amperes, share: Fraction)
     /// The board that measures the cells repeats itself, while pack voltage and current are alive.
@@ -161,6 +163,7 @@ public enum Fault: Sendable, Equatable {
         case bmsChargeVoltage = "bms_charge_voltage"
         case bmsCharge = "bms_soc"
         case bmsPackVoltage = "bms_pack_voltage"
+        case bmsInsulation = "bms_insulation"
         case bmsCurrentOffset = "bms_current_offset"
         case bmsCellsStuck = "bms_cells_stuck"
         case bmsNotAvailable = "bms_not_available"
@@ -225,6 +228,7 @@ public enum Fault: Sendable, Equatable {
         case .bmsChargeVoltage: .bmsChargeVoltage
         case .bmsCharge: .bmsCharge
         case .bmsPackVoltage: .bmsPackVoltage
+        case .bmsInsulation: .bmsInsulation
         case .bmsCurrentOffset: .bmsCurrentOffset
         case .bmsCellsStuck: .bmsCellsStuck
         case .bmsNotAvailable: .bmsNotAvailable
