@@ -98,8 +98,7 @@ public struct AggregatorConfig: Sendable, Equatable {
             else { return nil }
             var config = AggregatorConfig(
                 host: host, port: port, localPort: local, database: database, sites: sites,
-                readToken: readToken, principals: principals, signing: signing, limits: limits)
-            config.tls = tls
+                readToken: readToken, principals: principals, signing: signing, limits: limits, tls: tls)
             config.books = books
             return config
         }
