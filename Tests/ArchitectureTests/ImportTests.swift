@@ -62,7 +62,7 @@ import Testing
                           "NIOSSL", "Crypto", "Dispatch"],
         "BallastAggregator": ["JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTPTypes", "NIOSSL", "SwiftASN1", "X509",
-                              "ServiceLifecycle", "UnixSignals"],
+                              "AsyncHTTPClient", "NIOPosix", "ServiceLifecycle", "UnixSignals"],
         "BooksFiles":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "ConfigText", "YAMLText"],
         "ModbusCommissioning": ["Quantities", "DeviceCodecs", "ModbusBus"],
         "FrequencyReplay":   ["Quantities", "Plant", "FrequencyResponse", "Control", "SiteConfig", "Scenario",

@@ -52,7 +52,11 @@ public enum Aggregator {
         _ logger: Logger
     ) -> [any Service] {
         let (gate, figures) = (TokenGate(config), Figures())
-        let routes = AggregatorRoutes(gate: gate, store: store, desk: desk, figures: figures, log: log)
+        let contacts = Contacts()
+        let fleet = FleetDesk(store: store, gate: gate, contacts: contacts)
+        let alarms = AlarmDesk(store: store, fleet: fleet, config: config.alarms, log: log)
+        let routes = AggregatorRoutes(
+            gate: gate, store: store, desk: desk, figures: figures, fleet: fleet, alarms: alarms, log: log)
         let audit = AuditLog(log: log) { try await store.write($0) }
         let certificates =
             config.tls?.clientCA == nil
@@ -61,11 +65,14 @@ public enum Aggregator {
             routes: routes.table, gate: gate, certificates: certificates,
             bodies: BodiesInFlight(config.limits),
             pace: RequestPace(perSecond: config.limits.requestsPerSecond), figures: figures, audit: audit,
-            log: log)
+            contacts: contacts, log: log)
         let reloading = Reloading(path: path, first: config, gate: gate, tls: tls, log: log)
         let rolling = RollUp(store: store, log: log)
-        var services: [any Service] = [audit, reloading, rolling]
+        var services: [any Service] = [audit, reloading, rolling, alarms]
         if let tls { services.append(CertificateWatch(tls: tls, audit: audit, log: log)) }
+        if !config.alarms.ways.isEmpty {
+            services.append(Messenger(store: store, config: config.alarms, log: log))
+        }
         if let port = config.localPort {
             let view = LocalView(
                 store: store, figures: figures, bodies: front.bodies, listeners: routes.listeners,

@@ -73,6 +73,7 @@ public struct AggregatorConfig: Sendable, Equatable {
     public var limits = Limits()
     /// `nil` = the listener speaks in the clear.
     public var tls: TLS?
+    var alarms = AlarmConfig()
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader in
@@ -89,12 +90,15 @@ public struct AggregatorConfig: Sendable, Equatable {
             let signing = Self.signing(reader)
             let limits = Self.limits(reader)
             let tls = Self.tls(reader)
+            let alarms = AlarmReader.alarms(reader, sites: sites.map(\.id))
             guard let host = listen?.host, let port = listen?.port, let local = listen?.local, let database,
-                let readToken, let limits
+                let readToken, let limits, let alarms
             else { return nil }
-            return AggregatorConfig(
+            var config = AggregatorConfig(
                 host: host, port: port, localPort: local, database: database, sites: sites,
                 readToken: readToken, principals: principals, signing: signing, limits: limits, tls: tls)
+            config.alarms = alarms
+            return config
         }
     }
 

@@ -9,19 +9,24 @@ struct AggregatorRoutes: Sendable {
     let store: TelemetryStore
     let desk: LeaseDesk
     let figures: Figures
+    let fleet: FleetDesk
+    let alarms: AlarmDesk
     let listeners: Listeners
     let log: @Sendable (String) -> Void
     let painter = CapturePainter()
     private let states = StateCache()
 
     init(
-        gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures,
+        gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures, fleet: FleetDesk,
+        alarms: AlarmDesk,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.gate = gate
         self.store = store
         self.desk = desk
         self.figures = figures
+        self.fleet = fleet
+        self.alarms = alarms
         listeners = Listeners()
         self.log = log
     }
@@ -61,7 +66,7 @@ struct AggregatorRoutes: Sendable {
                     .get, "/v1/events", .read,
                     "New events of all sites as they come (SSE); Last-Event-ID takes up a stream again.",
                     answer: listen),
-            ] + leases + captures
+            ] + leases + captures + alarmRoutes
         func openAPI(_ text: String) -> Route {
             Route(.get, "/v1/openapi.json", .read, "This document (OpenAPI 3.1).") { _ in Answers.json(text) }
         }

@@ -133,6 +133,7 @@ extension TelemetryStore {
         migrator.registerMigration("v3") { try addTimesAndAudit($0) }
         migrator.registerMigration("v4") { try createChain($0) }
         migrator.registerMigration("v5") { try createCaptures($0) }
+        migrator.registerMigration("alarms") { try createAlarms($0) }
         return migrator
     }
 
