@@ -65,7 +65,7 @@ import Testing
                           "NIOHTTP1", "NIOPosix", "NIOSSL", "Crypto", "Deflate", "Dispatch"],
         "BallastAggregator": ["BooksStore", "Deflate", "ExactAmounts", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTPTypes", "NIOSSL", "SwiftASN1", "X509",
-                              "ServiceLifecycle", "UnixSignals"],
+                              "AsyncHTTPClient", "NIOPosix", "ServiceLifecycle", "UnixSignals"],
         "BallastScada":      ["Quantities", "ConfigText", "ControlSocket", "IEC104", "LinuxIO", "YAMLText"],
         "BooksStore":        ["ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksFiles", "ConfigText", "JSONText", "YAMLText",
                               "GRDB", "Crypto", "FoundationEssentials"],

@@ -52,9 +52,13 @@ public enum Aggregator {
         _ tls: ListenerTLS?, _ books: BooksRoutes?, _ logger: Logger
     ) -> [any Service] {
         let (gate, figures) = (TokenGate(config), Figures())
+        let contacts = Contacts()
+        let fleet = FleetDesk(store: store, gate: gate, contacts: contacts)
+        let alarms = AlarmDesk(store: store, fleet: fleet, config: config.alarms, log: log)
         let audit = AuditLog(log: log) { try await store.write($0) }
         let routes = AggregatorRoutes(
-            gate: gate, store: store, desk: desk, figures: figures, audit: audit, books: books, log: log)
+            gate: gate, store: store, desk: desk, figures: figures, fleet: fleet, alarms: alarms,
+            audit: audit, books: books, log: log)
         let certificates =
             config.tls?.clientCA == nil
             ? nil : tls.map { SiteCertificates($0, audit: audit, log: log) }
@@ -62,12 +66,15 @@ public enum Aggregator {
             routes: routes.table, gate: gate, certificates: certificates,
             bodies: BodiesInFlight(config.limits),
             pace: RequestPace(perSecond: config.limits.requestsPerSecond), figures: figures, audit: audit,
-            log: log)
+            contacts: contacts, log: log)
         let reloading = Reloading(path: path, first: config, gate: gate, tls: tls, log: log)
         let rolling = RollUp(store: store, log: log)
-        var services: [any Service] = [audit, reloading, rolling]
+        var services: [any Service] = [audit, reloading, rolling, alarms]
         if let tls { services.append(CertificateWatch(tls: tls, audit: audit, log: log)) }
         if let books { services.append(BooksUpkeep(books: books.store, log: log)) }
+        if !config.alarms.ways.isEmpty {
+            services.append(Messenger(store: store, config: config.alarms, log: log))
+        }
         if let port = config.localPort {
             let view = LocalView(
                 store: store, figures: figures, bodies: front.bodies, listeners: routes.listeners,

@@ -76,6 +76,7 @@ public struct AggregatorConfig: Sendable, Equatable {
     public var tls: TLS?
     /// `nil` = no books: no route, no table, no job.
     public var books: Books?
+    var alarms = AlarmConfig()
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader -> AggregatorConfig? in
@@ -93,13 +94,15 @@ public struct AggregatorConfig: Sendable, Equatable {
             let limits = Self.limits(reader)
             let tls = Self.tls(reader)
             let books = Books.read(reader)
+            let alarms = AlarmReader.alarms(reader, sites: sites.map(\.id))
             guard let host = listen?.host, let port = listen?.port, let local = listen?.local, let database,
-                let readToken, let limits
+                let readToken, let limits, let alarms
             else { return nil }
             var config = AggregatorConfig(
                 host: host, port: port, localPort: local, database: database, sites: sites,
                 readToken: readToken, principals: principals, signing: signing, limits: limits, tls: tls)
             config.books = books
+            config.alarms = alarms
             return config
         }
     }

@@ -10,6 +10,8 @@ struct AggregatorRoutes: Sendable {
     let store: TelemetryStore
     let desk: LeaseDesk
     let figures: Figures
+    let fleet: FleetDesk
+    let alarms: AlarmDesk
     let listeners: Listeners
     let audit: AuditLog
     let log: @Sendable (String) -> Void
@@ -20,8 +22,8 @@ struct AggregatorRoutes: Sendable {
     private let states = StateCache()
 
     init(
-        gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures, audit: AuditLog,
-        books: BooksRoutes? = nil,
+        gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures, fleet: FleetDesk,
+        alarms: AlarmDesk, audit: AuditLog, books: BooksRoutes? = nil,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.books = books
@@ -29,6 +31,8 @@ struct AggregatorRoutes: Sendable {
         self.store = store
         self.desk = desk
         self.figures = figures
+        self.fleet = fleet
+        self.alarms = alarms
         listeners = Listeners()
         self.audit = audit
         self.log = log
@@ -69,7 +73,7 @@ struct AggregatorRoutes: Sendable {
                     .get, "/v1/events", .read,
                     "New events of all sites as they come (SSE); Last-Event-ID takes up a stream again.",
                     answer: listen),
-            ] + leases + captures + (books?.routes ?? [])
+            ] + leases + captures + alarmRoutes + (books?.routes ?? [])
         func openAPI(_ text: String) -> Route {
             Route(.get, "/v1/openapi.json", .read, "This document (OpenAPI 3.1).") { _ in Answers.json(text) }
         }

@@ -13,6 +13,7 @@ struct Front: HTTPResponder {
     let brake = GuessBrake()
     let figures: Figures
     let audit: AuditLog
+    let contacts: Contacts
     let log: @Sendable (String) -> Void
 
     func respond(to request: Request, context: AggregatorContext) async throws -> Response {
@@ -45,9 +46,7 @@ struct Front: HTTPResponder {
         _ route: inout Route?
     ) async throws -> Response {
         let parts = request.uri.path.split(separator: "/")
-        if parts.isEmpty, request.method == .get {
-            return Answers.page(StatusPage.html)
-        }
+        if request.method == .get, let file = StatusPage.file(request.uri.path) { return Answers.file(file) }
         var caller = try identify(request, context, &seen)
         seen.path = LogText.plain(String(request.uri.path.prefix(120)))
         let (found, site) = try find(parts, request.method)
@@ -102,6 +101,7 @@ struct Front: HTTPResponder {
             throw Refusal(.unauthorized, "this token is not known here")
         }
         seen.who = caller.name
+        contacts.note(caller)
         if brake.right(digest, from: address, at: now) {
             audit.note(
                 AuditLog.Entry(

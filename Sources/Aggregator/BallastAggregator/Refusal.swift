@@ -57,6 +57,18 @@ enum Answers {
 
     static func page(_ text: String) -> Response { json(text, as: "text/html; charset=utf-8") }
 
+    /// A file of the page, with what keeps it from loading or running anything else.
+    static func file(_ file: (text: String, type: String)) -> Response {
+        var response = json(file.text, as: file.type)
+        let headers = [
+            ("Content-Security-Policy", StatusPage.policy), ("Referrer-Policy", "no-referrer"),
+            ("X-Frame-Options", "DENY"), ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("Permissions-Policy", "camera=(), microphone=(), geolocation=()"),
+        ]
+        for (name, value) in headers { if let name = HTTPField.Name(name) { response.headers[name] = value } }
+        return response
+    }
+
     static func members(_ stream: TelemetryStore.Stream?) -> String {
         guard let stream else { return "\"epoch\":null,\"stored_through\":null,\"last_seen\":null" }
         return "\"epoch\":\"\(stream.epoch)\",\"stored_through\":\(stream.storedThrough),"

@@ -136,6 +136,7 @@ extension TelemetryStore {
         migrator.registerMigration("v4") { try createChain($0) }
         migrator.registerMigration("v5") { try createCaptures($0) }
         migrator.registerMigration("v6") { try chainCaptures($0) }
+        migrator.registerMigration("alarms") { try createAlarms($0) }
         return migrator
     }
 

@@ -158,7 +158,8 @@ import Testing
         let (bytes, digest) = (Self.recording, try sha256(Self.recording))
         let telemetry = """
             {"site":"demo","epoch":"00112233445566778899aabbccddeeff","records":[{"n":1,"data":{"kind":"telemetry",
-            "units":[{"id":"<img src=x onerror='window.wasRun=1'>","mode":"running","power_kw":1.5}]}}],"gaps":[]}
+            "frequency_hz":50.01,"units":[{"id":"<img src=x onerror='window.wasRun=1'>","mode":"tripped","power_kw":1.5,
+            "trips":["smoke"],"dangers":["smoke: evacuate and call the fire brigade"]}]}}],"gaps":[]}
             """
         #expect(try await aggregator.post(telemetry).status == 200)
         let name = "20261123T140307Z-trip.cycles"

@@ -21,8 +21,7 @@ public final class RunningProgram {
     public private(set) var log = ""
 
     public init(_ name: String, _ arguments: [String]) throws {
-        let path = try Self.buildFolder() + "/" + name
-        guard access(path, X_OK) == 0 else { throw Failure.notBuilt(path) }
+        let path = try Self.path(of: name)
         var ends: [CInt] = [-1, -1]
         if pipe(&ends) < 0 { throw SystemError.last("pipe") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -47,6 +46,13 @@ public final class RunningProgram {
         let code = posix_spawn(&processID, path, &actions, nil, texts + [nil], settings + [nil])
         if code != 0 { throw Failure.cannotStart(code) }
         return processID
+    }
+
+    /// Where the built program of that name is.
+    public static func path(of name: String) throws -> String {
+        let path = try buildFolder() + "/" + name
+        guard access(path, X_OK) == 0 else { throw Failure.notBuilt(path) }
+        return path
     }
 
     private static func buildFolder() throws -> String {
