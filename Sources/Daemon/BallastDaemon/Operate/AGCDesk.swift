@@ -63,8 +63,13 @@ final class AGCDesk: Sendable {
     struct Question: Sendable {
         var request: ControlRequest
         var asker: Asker
+        /// One that has waited for so long is not begun any more: who asked is told no meanwhile.
+        var until: MonotonicTime
         var answer: @Sendable (ControlAnswer) -> Void
     }
+
+    /// With what the cycle may take, less than `ballast-scada` waits for an answer.
+    static let queueing = Duration.milliseconds(1_500)
 
     private static let longestQueue = 4
     private let rules: Mutex<AGCRules>
@@ -103,6 +108,10 @@ final class AGCDesk: Sendable {
     }
 
     private func answer(_ question: Question, _ control: ControlService) -> ControlAnswer {
+        guard MonotonicTime.now() < question.until else {
+            let late = "it came too late for an answer: nothing was done"
+            return control.refused(question.request, question.asker, late)
+        }
         guard question.request.command == .agc else { return release(question, control) }
         guard let kilowatts = question.request.power_kw, let seconds = question.request.for_s else {
             return control.refused(question.request, question.asker, "agc needs power_kw and for_s")

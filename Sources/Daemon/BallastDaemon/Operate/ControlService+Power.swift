@@ -87,7 +87,9 @@ extension ControlService {
                 request, asker, "no control centre steers this site: its file has no control_centre")
         }
         let isPut = agc.put(
-            AGCDesk.Question(request: request, asker: asker, answer: { question.answer($0) }))
+            AGCDesk.Question(
+                request: request, asker: asker, until: .now() + AGCDesk.queueing,
+                answer: { question.answer($0) }))
         return isPut ? nil : ControlAnswer(error: "too many ask at once: try again")
     }
 
