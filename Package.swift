@@ -381,7 +381,7 @@ let package = Package(
                 "Deflate", "JSONText", "ConfigText", "YAMLText", "BallastAggregator", "CycleRecord",
                 "Incident",
                 "LinuxIO",
-                "ProgramSupport", "ballast-aggregator",
+                "ProgramSupport", "ballast-aggregator", "ballast-sim",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -128,6 +128,39 @@ enum BillRows {
         }
     }
 
+    /// The run's transfers with all lines of a bill in one, its postings added up by account: the last
+    /// transaction is the only one that others wait for.
+    static func grouped(
+        _ posted: [(key: String, transfer: Transfer)], _ bills: [Bill]
+    ) throws -> [(key: String, transfer: Transfer)] {
+        var owners: [String: String] = [:]
+        for bill in bills { for line in bill.lines { owners[line.id] = bill.party } }
+        var sums: [String: [AccountKey: MinorUnits]] = [:]
+        var (rest, ends): ([(key: String, transfer: Transfer)], [String: UTCInstant]) = ([], [:])
+        for (key, transfer) in posted {
+            guard let owner = owners[key] else {
+                rest.append((key, transfer))
+                continue
+            }
+            ends[owner] = max(ends[owner] ?? transfer.at, transfer.at)
+            for posting in transfer.postings {
+                let sum = sums[owner, default: [:]][posting.account, default: .zero]
+                guard let next = sum.adding(posting.amount) else {
+                    throw SettleFailure(description: "the bill of \(owner) does not fit 64 bits")
+                }
+                sums[owner, default: [:]][posting.account] = next
+            }
+        }
+        let billed = sums.keys.sorted().map { owner in
+            let postings = (sums[owner] ?? [:]).filter { $0.value != .zero }.sorted { $0.key < $1.key }
+                .map { Posting($0.key, $0.value) }
+            let transfer = Transfer(
+                at: ends[owner] ?? UTCInstant(seconds: 0), text: "bill of \(owner)", postings: postings)
+            return (key: "bill-\(owner)", transfer: transfer)
+        }
+        return billed.filter { !$0.transfer.postings.isEmpty } + rest
+    }
+
     /// `Assets:Party:Asha:Bills` is asha's: the first letter of each part was made a capital.
     static func party(of account: AccountName) -> String? {
         let parts = account.text.split(separator: ":")

@@ -181,7 +181,7 @@ public struct SettleJob {
         for (account, _) in ledger.trialBalance {
             try LedgerRows.open(account, floor: nil, party: BillRows.party(of: account.name), database)
         }
-        for (key, transfer) in ledger.posted {
+        for (key, transfer) in try BillRows.grouped(ledger.posted, bills) {
             try LedgerRows.post(transfer, key: "\(name)/\(key)", database)
         }
         try ContractRows.pay(contracts, bills, name, at: wish.now, database)

@@ -99,6 +99,24 @@ import Testing
         #expect(aggregator.end(by: SIGTERM) == 0)
     }
 
+    @Test func `homes with faulty meters are billed as a second program works their bills out`() async throws
+    {
+        let aggregator = try RunningAggregator(
+            in: scratch, extra: Self.section + "\nlimits: {requests_per_s: 100000}")
+        let run = try RunningProgram(
+            "ballast-sim",
+            [
+                "homes", "--homes", "12", "--days", "3", "--seed", "7", "--port", "\(aggregator.port)",
+                "--token",
+                "admin-token", "--config", try aggregator.writeFile(), "--aggregator",
+                try RunningProgram.buildFolder() + "/ballast-aggregator",
+            ])
+        #expect(run.end(by: 0) == 0, "\(run.log)")
+        let bills = try await aggregator.get("/v1/bills", token: "admin-token").body
+        #expect(bills.split(separator: "\"id\":\"r1-").count == 15, "12 homes, the grid, the operator")
+        #expect(try await aggregator.get("/v1/bills/r1-h3/page", token: "asha-token").status == 403)
+    }
+
     private static let tariffs = """
         {"tariffs": [{"id": "t", "regulation": "none", "source": "made up", "mark": "illustrative",
         "effective_from": "2026-01-01T00:00:00Z", "effective_until": "2027-01-01T00:00:00Z", "clock_offset_min": 330,

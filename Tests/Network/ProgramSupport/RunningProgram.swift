@@ -55,7 +55,8 @@ public final class RunningProgram {
         return path
     }
 
-    private static func buildFolder() throws -> String {
+    /// Where the programs are that the tests were built with.
+    public static func buildFolder() throws -> String {
         var buffer = [CChar](repeating: 0, count: 4_096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         if count < 0 { throw SystemError.last("readlink") }
