@@ -24,6 +24,8 @@ struct LocalGridSight: Sendable, BitwiseCopyable {
         /// Since when they have been elsewhere, and not where it stands.
         var apartSince: MonotonicTime?
         var isFrozen = false
+        /// It is frozen because the same device's power is, and for no longer than that.
+        var isFrozenWithPower = false
         var lastSeen: MonotonicTime?
         var isTold = false
     }
@@ -110,21 +112,29 @@ struct LocalGridSight: Sendable, BitwiseCopyable {
                 memories[index].since = look.now
                 memories[index].others = others
                 memories[index].apartSince = nil
-                memories[index].isFrozen = false
+                (memories[index].isFrozen, memories[index].isFrozenWithPower) = (false, false)
                 continue
             }
             if memories[index].others == nil { memories[index].others = others }
             let resolution = index == 0 ? settings.meterResolution : nil
-            var isOverdue = index == 0 && look.isMeterFrozen
+            if memories[index].isFrozenWithPower, !look.isMeterFrozen {
+                (memories[index].isFrozen, memories[index].isFrozenWithPower) = (false, false)
+            }
+            if index == 0, look.isMeterFrozen, !memories[index].isFrozen {
+                (memories[index].isFrozen, memories[index].isFrozenWithPower) = (true, true)
+            }
+            var isOverdue = false
             if let longest = resolution.flatMap({ GridSettings.longestStand(of: $0) }) {
-                isOverdue = isOverdue || look.now - memories[index].since > longest
+                isOverdue = look.now - memories[index].since > longest
             }
             let haveMoved = Self.haveMoved(others, memories[index], beyond: resolution)
             if haveMoved { memories[index].apartSince = memories[index].apartSince ?? look.now }
             if !haveMoved { memories[index].apartSince = nil }
             // Sources are read at different times: one that is only slower moves in a moment.
             let isApart = memories[index].apartSince.map { look.now - $0 >= Self.patience } ?? false
-            if isOverdue || isApart { memories[index].isFrozen = true }
+            if isOverdue || isApart {
+                (memories[index].isFrozen, memories[index].isFrozenWithPower) = (true, false)
+            }
         }
     }
 

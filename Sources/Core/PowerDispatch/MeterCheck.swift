@@ -52,6 +52,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var movedAt: MonotonicTime?
     /// What both showed then, once the units' own reading had time to show the same.
     private var movedWith: Point?
+    /// Since when the units' power has been elsewhere, as it was asked for, and the meter stands still.
+    private var stillSince: MonotonicTime?
     private var restedAt: MonotonicTime?
     private var last: Watts?
     private var resting: (meter: Watts, at: MonotonicTime)?
@@ -113,7 +115,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         steppedAt = nil
         shown = nil
         slow.forget()
-        (isUnshown, isAway, movedWith, restingAway) = (false, false, nil, nil)
+        (isUnshown, isAway, movedWith, restingAway, stillSince) = (false, false, nil, nil, nil)
     }
 
     /// Looks at both once; `nil` = not fresh.
@@ -202,11 +204,19 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
 
     /// Not a digit of the meter has changed, and the units' power has: no step is needed to see that.
     private mutating func judgeStillness(_ point: Point, _ now: MonotonicTime) {
-        guard let movedAt, let movedWith, now - movedAt >= settling else { return }
-        let change = point.own - movedWith.own
-        guard change.magnitude >= step * 0.25,
-            SlowSteps.isAsked(change, from: movedWith.asked, to: point.asked)
-        else { return }
+        guard let movedAt, let before = movedWith, now - movedAt >= settling else {
+            return stillSince = nil
+        }
+        let change = point.own - before.own
+        guard change.magnitude >= step * 0.25 else { return stillSince = nil }
+        guard SlowSteps.isAsked(change, from: before.asked, to: point.asked) else {
+            // The units were read later than the meter: what they show now belongs to what it showed last.
+            (movedWith, stillSince) = (point, nil)
+            return
+        }
+        guard let since = stillSince else { return stillSince = now }
+        // The units may be read before the meter is.
+        guard now - since >= settling else { return }
         // A register of whole kilowatts may stand still for less than one.
         if change.magnitude >= max(step * 0.5, Watts(1_000)) { verdict = .frozen } else { doubt() }
     }
