@@ -9,7 +9,7 @@ public enum WhyText {
             let first = (unit.first_out ?? unit.trips.first).map(words) ?? "a trip"
             let fault = unit.contactors.flatMap { $0.hasPrefix("fault_") ? words($0.dropFirst(6)) : nil }
             let contactors = fault.map { " (contactors: \($0))" } ?? ""
-            let begun = unit.begun_by.map { ", begun by \(words($0))" } ?? ""
+            let begun = unit.begun_by.map { ", begun by \($0)" } ?? ""
             parts.append("tripped by \(first)\(begun)\(contactors); it stays at zero until it is reset")
         case "running":
             let person = unit.override_words.map { " (\($0))" } ?? ""

@@ -28,7 +28,7 @@ extension BallastDaemonTests {
             #expect(trips.count == 2)
             #expect(trips.allSatisfy { $0.contains("begun by emergency_stop of BESS_02") }, "\(trips)")
             let why = try tool(site, ["why", "BESS_01"])
-            #expect(why.contains("tripped by emergency stop, begun by emergency stop of BESS 02"), "\(why)")
+            #expect(why.contains("tripped by emergency stop, begun by emergency_stop of BESS_02"), "\(why)")
         }
 
         @Test func `a power beyond what can be is refused, and the plant gives what it gave`() throws {

@@ -113,7 +113,7 @@ import Testing
             "−60.0 kW; operator (user id 7, 30 s left: test), of this unit alone, asked −60.0"),
         (unit { $0.mode = "tripped"; $0.setpoint_kw = 0; $0.trips = ["emergency_stop"]
             $0.begun_by = "emergency_stop of B"; $0.holds = ["after_reset"] }, site(),
-            "0.0 kW; tripped by emergency stop, begun by emergency stop of B; it stays at zero until it is reset"),
+            "0.0 kW; tripped by emergency stop, begun by emergency_stop of B; it stays at zero until it is reset"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0 }, site(stopped: true),
             "0.0 kW; standby: the site is stopped, by an operator"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.holds = ["after_reset", "after_restart"] }, site(),

@@ -33,7 +33,8 @@ struct AlarmRule: Sendable, Equatable {
     static let shipped: [AlarmRule] = [
         AlarmRule(
             id: "danger", condition: .danger,
-            settings: .init(severity: .lifeSafety, raiseAfter: 0, clearAfter: 10_000, escalateAfter: 300_000)),
+            settings: .init(
+                severity: .lifeSafety, raiseAfter: 0, clearAfter: 10_000, escalateAfter: 300_000)),
         AlarmRule(
             id: "trip", condition: .trip,
             settings: .init(severity: .critical, raiseAfter: 0, clearAfter: 10_000, escalateAfter: 900_000)),
