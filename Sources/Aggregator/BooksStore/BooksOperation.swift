@@ -31,7 +31,8 @@ public enum BooksOperation: String, CaseIterable, Sendable {
     public var path: String { row.path }
     public var summary: String { row.summary }
     public var query: [String] { row.query }
-    /// The largest body in bytes; 0 = takes none. One body is one transaction, for which reports of sites wait.
+    /// The largest body in bytes; 0 = takes none. One body is one transaction, for which
+    /// reports of sites wait.
     public var bodyLimit: Int { method == .get ? 0 : self == .addIntervalsCSV ? 2 << 20 : 1 << 20 }
     public var bodyType: String { self == .addIntervalsCSV ? "text/csv" : "application/json" }
 

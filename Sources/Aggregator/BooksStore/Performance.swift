@@ -118,7 +118,8 @@ enum BooksViews {
         """
 }
 
-/// The calls of the mission's contract interfaces, as data: what somebody would send to contracts of that shape.
+/// The calls of the mission's contract interfaces, as data: what somebody would send to contracts of that
+/// shape.
 /// Nothing here sends them.
 enum InterfaceCalls {
     static func json(_ call: BooksCall, _ database: Database) throws -> String {

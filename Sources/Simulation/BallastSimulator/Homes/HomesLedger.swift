@@ -1,5 +1,5 @@
-/// What the books must come to, worked out a second time: it shares no code with them. One zone, no contracts,
-/// a tariff of one band, one fee; money in 10⁻⁹ INR until it is rounded once for each line.
+/// What the books must come to, worked out a second time: it shares no code with them. One zone, no
+/// contracts, a tariff of one band, one fee; money in 10⁻⁹ INR until it is rounded once for each line.
 struct HomesLedger {
     /// In 10⁻⁶ INR for each kWh.
     struct Prices {

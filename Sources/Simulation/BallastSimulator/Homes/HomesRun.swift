@@ -1,7 +1,7 @@
 import Scenario
 
-/// Homes whose meters tell an aggregator their days, on virtual time, through its real door; and what its books
-/// must say afterwards.
+/// Homes whose meters tell an aggregator their days, on virtual time, through its real door; and what its
+/// books must say afterwards.
 public struct HomesRun: ~Copyable {
     /// 2026-01-01T00:00:00Z.
     static let start: Int64 = 1_767_225_600
