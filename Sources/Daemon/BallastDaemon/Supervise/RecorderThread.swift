@@ -1,6 +1,7 @@
 import LinuxIO
 import Quantities
 import Recorder
+import SafeOutput
 import SiteEvents
 import Synchronization
 
