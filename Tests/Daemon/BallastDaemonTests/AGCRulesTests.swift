@@ -1,8 +1,8 @@
 import Quantities
-import SiteConfig
 import Testing
 
 @testable import BallastDaemon
+@testable import SiteConfig
 
 @Suite struct AGCRulesTests {
     static func rules(perMinute: Int = 60, step: Double = 60) -> AGCRules {
