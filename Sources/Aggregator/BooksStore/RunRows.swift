@@ -8,8 +8,7 @@ import Settlement
 /// A run's blocks as they are drafted.
 enum DraftRows {
     static func write(
-        _ run: SettlementRun, _ blobs: [ZoneBlock: [UInt8]],
-        _ issued: [CertificateBook.Slot: Certificate], _ number: Int64, _ database: Database
+        _ run: SettlementRun, _ blobs: [ZoneBlock: [UInt8]], _ number: Int64, _ database: Database
     ) throws {
         let block = try database.cachedStatement(
             sql: "INSERT INTO books_block VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
@@ -24,14 +23,18 @@ enum DraftRows {
             let lacks = one.lacksTariff ? "tariff" : one.missing.prefix(20).joined(separator: " ")
             try open.execute(arguments: [number, one.at.zone, one.at.start.seconds, lacks])
         }
+    }
+
+    static func write(
+        _ issued: some Sequence<(key: CertificateBook.Slot, value: Certificate)>, _ number: Int64,
+        _ database: Database
+    ) throws {
         let certificate = try database.cachedStatement(
             sql: """
                 INSERT INTO books_certificate (resource, start_s, energy_wh, owner, state, run)
                 VALUES (?, ?, ?, ?, ?, ?)
                 """)
-        for (slot, one) in issued.sorted(by: {
-            ($0.key.start, $0.key.resource) < ($1.key.start, $1.key.resource)
-        }) {
+        for (slot, one) in issued {
             try certificate.execute(arguments: [
                 slot.resource, slot.start.seconds, one.energy.count, one.owner, one.state.rawValue, number,
             ])

@@ -35,6 +35,7 @@ public struct SettleFailure: Error, CustomStringConvertible {
 ///
 /// One job at a time: who starts it holds a lock.
 public struct SettleJob {
+    private static let certificatesOfStep = 1_000
     private let writer: any DatabaseWriter
     private let wish: SettleWish
     private let number: Int64
@@ -137,8 +138,12 @@ public struct SettleJob {
             if before == nil { issued[slot] = certificate } else { corrections[slot] = certificate }
         }
         let number = number
-        try writer.write { database in
-            try DraftRows.write(run, blobs, issued, number, database)
+        try writer.write { try DraftRows.write(run, blobs, number, $0) }
+        let ordered = issued.sorted { ($0.key.start, $0.key.resource) < ($1.key.start, $1.key.resource) }
+        // Drafts: nobody sees them before the run is there, so they may come in small transactions.
+        for begin in stride(from: 0, to: ordered.count, by: Self.certificatesOfStep) {
+            let step = ordered[begin..<min(begin + Self.certificatesOfStep, ordered.count)]
+            try writer.write { try DraftRows.write(step, number, $0) }
         }
     }
 
