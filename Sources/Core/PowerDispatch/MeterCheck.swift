@@ -56,7 +56,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var stillSince: MonotonicTime?
     private var restedAt: MonotonicTime?
     private var last: Watts?
-    private var resting: (meter: Watts, at: MonotonicTime)?
+    private var resting: (point: Point, at: MonotonicTime)?
+    /// Up to where the load has been followed.
+    private var followed: Point?
     private var slow = SlowSteps()
     /// The units' power has crept on, and the meter has not shown it.
     private var isUnshown = false
@@ -149,7 +151,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         if change.magnitude < step * 0.25 {
             restedAt = now
             // Before that a limit widened here would move the units where no step is seen.
-            if unsettledSince == nil { followLoad(meter, now) } else { resting = nil }
+            if unsettledSince == nil { followLoad(point, now) } else { resting = nil }
         }
         guard let since = steppedAt else {
             if change.magnitude >= leastStep { steppedAt = now } else { rest(point, change, loadMax, now) }
@@ -198,7 +200,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
             return restingAway = (point.own, now)
         }
         guard now - resting.at >= settling else { return }
-        (reference, restingAway) = (point, nil)
+        (reference, followed, restingAway) = (point, point, nil)
         settle(point, loadMax)
     }
 
@@ -222,7 +224,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     }
 
     private mutating func begin(_ point: Point, _ now: MonotonicTime) {
-        reference = point
+        (reference, followed) = (point, point)
         unsettledSince = now
         steppedAt = nil
     }
@@ -230,16 +232,24 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// While the units rest the meter moves by the load alone: the next step is measured from there. What it
     /// shows now may be the step already, which the units' own reading does not have yet: the sample before
     /// counts.
-    private mutating func followLoad(_ meter: Watts, _ now: MonotonicTime) {
-        guard let resting, now - resting.at < settling * 2 else { return resting = (meter, now) }
+    private mutating func followLoad(_ point: Point, _ now: MonotonicTime) {
+        guard let resting, now - resting.at < settling * 2 else { return resting = (point, now) }
         guard now - resting.at >= settling else { return }
-        if let reference {
-            slow.follow(resting.meter - reference.meter)
-            if isUnshown { trusted -= resting.meter - reference.meter }
-        }
-        reference?.meter = resting.meter
+        let change = loadChange(to: resting.point)
+        slow.follow(change)
+        if isUnshown { trusted -= change }
+        reference?.meter += change
+        followed = resting.point
         if odd == 0, !isUnshown, let reference { trusted = reference.others }
-        self.resting = (meter, now)
+        self.resting = (point, now)
+    }
+
+    /// What the meter has moved by the load alone. Where the units creep it has moved with them, or should
+    /// have: that is no load's doing, and judged when it has come to something.
+    private func loadChange(to point: Point) -> Watts {
+        guard let followed, point.meter != followed.meter else { return .zero }
+        let own = point.own - followed.own
+        return own.magnitude < step * 0.005 ? point.meter - followed.meter - own : .zero
     }
 
     private mutating func judge(_ own: Watts, _ meter: Watts, _ loadMax: Watts) {
