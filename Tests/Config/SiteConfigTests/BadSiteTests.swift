@@ -100,7 +100,7 @@ import Testing
         Row("  droop_settings: {droop_percent: 5}", "  nominal_frequency_hz: 55",
             "4:25: grid_integration.nominal_frequency_hz: 55 is not one of 50, 60 Hz"),
         Row("  droop_settings: {droop_percent: 5}", "  mode: pmu",
-            "4:9: grid_integration.mode: \"pmu\" is not one of simulation"),
+            "4:9: grid_integration.mode: pmu needs a source pmu in frequency_sources"),
         Row("port: 502", "port: 65536", "5:42: grid_meter.modbus.port: 65536 is outside 1 … 65535"),
         Row("port: 502", "unit_id: 248", "5:45: grid_meter.modbus.unit_id: 248 is outside 1 … 247 or 255"),
         Row("port: 502", "unit_id: 0", "5:45: grid_meter.modbus.unit_id: 0 is outside 1 … 247 or 255"),
