@@ -23,7 +23,7 @@ let storeys: [String: [String]] = [
         "ModbusCommissioning", "Deflate",
     ],
     "Edges/C": ["CLinux", "CModbus", "CSodium", "CSocketCAN", "CSystemd", "CYAML", "CZlib"],
-    "Daemon": ["BallastDaemon", "SiteEvents", "FrequencyRecord", "GatewayFitness", "Incident"],
+    "Daemon": ["BallastDaemon", "SiteEvents", "SiteAudit", "FrequencyRecord", "GatewayFitness", "Incident"],
     "Network": ["BallastLink", "IEC104", "RemoteLeases", "SiteRecords"],
     "Aggregator": [
         "BallastAggregator", "BooksFiles", "Contracts", "ExactAmounts", "Ledger", "Metering", "Settlement",
@@ -118,6 +118,7 @@ let package = Package(
         pure("DBC"),
         pure("JSONText"),
         pure("GatewayFitness"),
+        pure("SiteAudit"),
         pure("FrequencyRecord", ["Quantities", "JSONText"]),
         pure(
             "Incident",
@@ -176,8 +177,8 @@ let package = Package(
                 "SiteConfig", "YAMLText", "BatteryProfiles", "DeviceDrivers", "LinuxIO", "CANBus",
                 "ModbusBus",
                 "PhasorBus", "Recorder", "SafeOutput",
-                "ControlSocket", "SiteEvents", "SiteRecords", "ConfigText", "SiteFile", "RemoteLeases",
-                "Signatures",
+                "ControlSocket", "SiteAudit", "SiteEvents", "SiteRecords", "ConfigText", "SiteFile",
+                "RemoteLeases", "Signatures",
             ]),
         edge(
             "BallastLink",
@@ -193,7 +194,8 @@ let package = Package(
         edge(
             "BallastAggregator",
             [
-                "Deflate", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "Incident", "LinuxIO", "RemoteLeases",
+                "Deflate", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "Incident", "LinuxIO",
+                "RemoteLeases",
                 "Signatures", "YAMLText",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -240,7 +242,7 @@ let package = Package(
             "ballastctl",
             [
                 "ControlSocket", "CANBus", "FrequencyRecord", "JSONText", "DeviceDrivers",
-                "ModbusCommissioning", "SiteEvents",
+                "ModbusCommissioning", "SiteAudit", "SiteEvents",
                 "Quantities", "Recorder", "SiteConfig",
                 "YAMLText", "BatteryProfiles", "GatewayFitness",
                 "LinuxIO", argumentParser, "ConfigText", "SiteFile",
@@ -300,6 +302,7 @@ let package = Package(
             exclude: ["can-logs"]),
         tests("JSONTextTests", ["JSONText"]),
         tests("SiteRecordsTests", ["SiteRecords"]),
+        tests("SiteAuditTests", ["SiteAudit"]),
         tests("FrequencyRecordTests", ["Quantities", "JSONText", "FrequencyRecord"]),
         tests(
             "SiteConfigTests", ["Quantities", "FrequencyResponse", "SiteConfig", "YAMLText", "ConfigText"]),
@@ -355,7 +358,8 @@ let package = Package(
         tests(
             "BallastAggregatorTests",
             [
-                "Deflate", "JSONText", "ConfigText", "YAMLText", "BallastAggregator", "CycleRecord", "Incident",
+                "Deflate", "JSONText", "ConfigText", "YAMLText", "BallastAggregator", "CycleRecord",
+                "Incident",
                 "LinuxIO",
                 "ProgramSupport", "ballast-aggregator",
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -369,7 +373,7 @@ let package = Package(
                 "FrequencyRecord", "Control", "CycleRecord",
                 "Scenario", "SiteConfig", "YAMLText", "LinuxIO", "Recorder",
                 "DeviceCodecs", "DeviceDrivers", "ModbusBus", "SafeOutput",
-                "ControlSocket", "SiteEvents", "BallastDaemon", "BallastSimulator",
+                "ControlSocket", "SiteAudit", "SiteEvents", "BallastDaemon", "BallastSimulator",
                 "ProgramSupport", "ballastd",
                 "ballastctl", "ballast-door", "ballast-sim", "ballast-link", "ballast-aggregator",
             ]),

@@ -16,6 +16,7 @@ import Testing
         "JSONText":          [],
         "SiteRecords":       ["JSONText"],
         "GatewayFitness":    [],
+        "SiteAudit":         [],
         "FrequencyRecord":   ["Quantities", "JSONText"],
         "Incident":          ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord", "FrequencyRecord", "JSONText"],
         "ConfigText":        [],
@@ -58,7 +59,7 @@ import Testing
     static let composition: [String: Set<String>] = [
         "BallastDaemon": ["FrequencyRecord", "Incident", "JSONText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord", "DeviceCodecs",
                           "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "RemoteLeases", "Signatures", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
-                          "ControlSocket", "SiteEvents", "SiteRecords"],
+                          "ControlSocket", "SiteAudit", "SiteEvents", "SiteRecords"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
                           "NIOHTTP1", "NIOPosix", "NIOSSL", "Crypto", "Deflate", "Dispatch"],
         "BallastAggregator": ["Deflate", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
@@ -77,7 +78,7 @@ import Testing
     // swift-format-ignore
     static let programs: [String: Set<String>] = [
         "ballastd":           ["BallastDaemon", "Incident", "ArgumentParser"],
-        "ballastctl":         ["ControlSocket", "SiteEvents", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
+        "ballastctl":         ["ControlSocket", "SiteAudit", "SiteEvents", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
                                "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
                                "ArgumentParser"],
         "ballast-door":       ["ControlSocket", "LinuxIO", "ArgumentParser"],

@@ -170,12 +170,13 @@ struct AggregatorRoutes: Sendable {
         }
         if let key, let known = states.text(of: site, key) { return known }
         let state = try await store.state(of: site)
+        let audit = try await store.auditHead(of: site).map(JSONText.quoted) ?? "null"
         let telemetry = (present ?? state?.telemetry).map(Answers.record) ?? "null"
         let events = (state?.events ?? []).map(Answers.record).joined(separator: ",")
         let text =
             "{\"site\":\(JSONText.quoted(site)),\(Answers.members(state?.stream)),"
             + "\"controller\":\(isSilent ? "\"silent\"" : "null"),"
-            + "\"telemetry\":\(telemetry),\"events\":[\(events)]}"
+            + "\"audit\":\(audit),\"telemetry\":\(telemetry),\"events\":[\(events)]}"
         if let key { states.keep(text, of: site, key) }
         return text
     }

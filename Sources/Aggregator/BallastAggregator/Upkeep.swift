@@ -46,7 +46,11 @@ public enum Upkeep {
             guard try database.tableExists("chain") else {
                 throw Failure(description: "\(path): holds no chain; a start of the aggregator makes it")
             }
-            return try ChainCheck.run(database, known: known)
+            let finding = try ChainCheck.run(database, known: known)
+            guard case .holds = finding, let fault = try SiteAuditHeads.fault(in: database) else {
+                return finding
+            }
+            return .broken(fault)
         }
         try queue.close()
         if case .broken = finding { throw Failure(description: "\(path): \(finding)") }

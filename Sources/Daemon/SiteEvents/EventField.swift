@@ -17,6 +17,7 @@ public enum EventField: String, Sendable, CaseIterable {
     case asked = "BALLAST_ASKED"
     case via = "BALLAST_VIA"
     case saved = "BALLAST_SAVED"
+    case digest = "BALLAST_DIGEST"
 
     /// In the record that goes up; `nil` where the record has it in its heading.
     public var key: String? {
@@ -36,6 +37,7 @@ public enum EventField: String, Sendable, CaseIterable {
         case .asked: "asked"
         case .via: "via"
         case .saved: "saved"
+        case .digest: "digest"
         }
     }
 
@@ -59,6 +61,7 @@ public enum EventField: String, Sendable, CaseIterable {
         case .asked: "what was asked for"
         case .via: "from where: `control_socket`, `signed_lease`, `ballastctl`, a Modbus client's address"
         case .saved: "`no`: a trip that was not on disk 100 ms after it came"
+        case .digest: "SHA-256 of the lines in which `--check` names the site's files and theirs"
         }
     }
 }

@@ -8,7 +8,7 @@ struct Ballastctl: ParsableCommand {
         subcommands: [
             Status.self, Why.self, Trips.self, Timing.self, Metrics.self, Doctor.self, Reset.self, Stop.self,
             Resume.self, Setpoint.self, Mode.self, Frequency.self, LogCommand.self, EventsCommand.self,
-            SpoolCommand.self, Commission.self, CAN.self, Modbus.self, Lease.self,
+            SpoolCommand.self, AuditCommand.self, Commission.self, CAN.self, Modbus.self, Lease.self,
             ReplayCommand.self, CaptureCommand.self, CapturesCommand.self, IncidentCommand.self,
         ])
 }

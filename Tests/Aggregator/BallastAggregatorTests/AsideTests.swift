@@ -17,7 +17,8 @@ import Testing
         _ bytes: [UInt8], coding: String, to aggregator: RunningAggregator
     ) async throws -> RunningAggregator.Answer {
         try await aggregator.ask(
-            "/v1/edge/report", .bytes(ByteBuffer(bytes: bytes)), token: "demo-token", type: "application/json",
+            "/v1/edge/report", .bytes(ByteBuffer(bytes: bytes)), token: "demo-token",
+            type: "application/json",
             coding: coding)
     }
 
@@ -59,7 +60,9 @@ import Testing
         #expect(aggregator.end(by: SIGTERM) == 0)
     }
 
-    @Test func `a packed report is as good as another; a bomb, rubbish and other codings are not`() async throws {
+    @Test func `a packed report is as good as another; a bomb, rubbish and other codings are not`()
+        async throws
+    {
         let aggregator = try RunningAggregator(in: scratch)
         let before = try aggregator.residentBytes()
         let records = (1...200).map { "{\"n\":\($0),\"data\":{\"kind\":\"event\",\"v\":\($0 * 7919 % 997)}}" }
@@ -89,5 +92,33 @@ import Testing
         let bytes = Array(
             Self.report(#""records":[],"present":[{"n":1,"data":{"kind":"delta","x":"\#(large)"}}]"#).utf8)
         #expect(throws: (any Error).self) { try EdgeReport(json: bytes) }
+    }
+
+    // swift-format-ignore
+    static let audits: [(heads: [String], isWell: Bool, why: Comment)] = [
+        (["5a", "9b", "9b", "30c"], true,  "it grows, and is told again"),
+        (["5a", "9b", "5a", "9b"],  true,  "a spool that was set back tells again what it has told"),
+        (["5a", "9b", "7c"],        false, "cut, and grown again"),
+        (["5a", "9b", "9c"],        false, "made anew"),
+        (["5a", "9b", "5c", "40d"], false, "made anew, and longer now"),
+    ]
+
+    @Test(arguments: audits) func `an audit that a site has cut or made anew is found here`(
+        heads: [String], isWell: Bool, why: Comment
+    ) async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        var last = ""
+        for (index, head) in heads.enumerated() {
+            last = head.dropLast() + ":" + String(repeating: head.suffix(1), count: 64)
+            let record = #"{"n":\#(index + 1),"data":{"v":1,"kind":"audit","head":"\#(last)"}}"#
+            #expect(try await aggregator.post(Self.report("\"records\":[\(record)]")).status == 200)
+        }
+        #expect(try await aggregator.get("/v1/sites/demo/state").body.contains("\"audit\":\"\(last)\""))
+        #expect(aggregator.end(by: SIGTERM) == 0)
+        if isWell {
+            #expect(try Upkeep.verify(database: aggregator.database)[0].contains("holds"), why)
+        } else {
+            #expect(throws: Upkeep.Failure.self, why) { try Upkeep.verify(database: aggregator.database) }
+        }
     }
 }

@@ -4,6 +4,7 @@ import Interlocks
 import Plant
 import PowerDispatch
 import Quantities
+import SiteAudit
 import SiteConfig
 import Testing
 import YAMLText

@@ -154,7 +154,8 @@ import Testing
             $0.isControllerSilent = true
         }
         let text = figures.text(certificateEnd: 1_800_000_000_123)
-        #expect(text.contains("# TYPE ballast_link_sent_bytes_total counter\nballast_link_sent_bytes_total 7\n"))
+        #expect(
+            text.contains("# TYPE ballast_link_sent_bytes_total counter\nballast_link_sent_bytes_total 7\n"))
         #expect(text.contains("\nballast_link_controller_silent 1\n"))
         #expect(text.contains("\nballast_link_certificate_not_after_timestamp_seconds 1800000000\n"))
         let names = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.prefix { $0 != " " } }

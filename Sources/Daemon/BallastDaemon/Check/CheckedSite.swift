@@ -1,6 +1,7 @@
 import BatteryProfiles
 import ConfigText
 import LinuxIO
+import SiteAudit
 import SiteConfig
 import SiteFile
 import YAMLText
@@ -28,6 +29,11 @@ public struct CheckedSite: Sendable {
             self.bytes = bytes
             sha256 = SHA256.hex(of: bytes)
         }
+    }
+
+    /// Tells one configuration from another: SHA-256 of the lines in which `--check` names the files.
+    var digest: String {
+        SHA256.hex(of: Array(files.map { "sha256 \($0.sha256)  \($0.path)\n" }.joined().utf8))
     }
 
     /// Reads and checks a configuration file.

@@ -59,7 +59,7 @@ enum Threads {
             let watchdog = try startWatchdog(site, onlookers, busStop: busStop, stop: watchdogStop)
             // The cycle and the buses have inherited what the unit gives; the onlookers need none of it.
             RealTime.leave()
-            announce(config, journal)
+            announce(checked, journal)
             var supervisor = Supervisor(
                 site: site, journal: journal, recorder: recorder, control: control, onlookers: onlookers,
                 files: files, realtime: grant.text,
@@ -160,12 +160,13 @@ enum Threads {
         }
     }
 
-    private static func announce(_ config: SiteConfig, _ journal: Journal) {
+    private static func announce(_ checked: CheckedSite, _ journal: Journal) {
+        let config = checked.config
         let text =
             "site \(config.siteID) (\(config.mode.rawValue)): \(config.units.count) units,"
             + " period \(config.control.period.milliseconds) ms; every unit starts out of service"
         journal.write(
-            LogRecord(.started, text, [.site: config.siteID]))
+            LogRecord(.started, text, [.site: config.siteID, .digest: checked.digest]))
         ServiceManager.ready(status: text)
     }
 

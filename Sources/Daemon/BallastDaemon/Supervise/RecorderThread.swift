@@ -23,6 +23,7 @@ final class RecorderThread: Sendable {
     private let inbox = Mutex(Inbox())
     private let areFilesLost = Atomic<Bool>(false)
     private let areRecordsLost = Atomic<Bool>(false)
+    private let isAuditFailing = Atomic<Bool>(false)
     private let stop = StopFlag()
     private let directory: String
     private let journal: Journal
@@ -74,6 +75,7 @@ final class RecorderThread: Sendable {
         let spool = openSpool("spool", SpoolOptions(totalBytes: spoolMegabytes * 1_000_000), "telemetry is")
         var unwritten: [[UInt8]] = []
         var watch = SpoolWatch()
+        var audit = openAudit()
         // At rest about three weeks.
         let performance = openSpool(
             "performance", SpoolOptions(totalBytes: 128 << 20), "the performance record is")
@@ -89,12 +91,15 @@ final class RecorderThread: Sendable {
             }
             for (name, bytes) in work.files { unsavedFiles[name] = write(name, bytes) ? nil : bytes }
             let events = outbox.take()
+            audit?.append(events.audited)
             unwritten = append(unwritten + events.records + work.kept, work.records, to: spool)
             lose(work.refused + events.refused, of: spool)
             append(work.performance, to: performance)
             let now = MonotonicTime.now()
             if isLast || now - lastSync >= .seconds(1) {
                 unsavedFiles = unsavedFiles.filter { !write($0.key, $0.value) }
+                if let head = sync(&audit, at: now, isLast: isLast) { unwritten.append(head) }
+                unwritten = append(unwritten, [], to: spool)
                 sync(spool)
                 if let spool { watch.look(spool, journal, at: now) }
                 sync(performance, isDelivered: false)
@@ -108,15 +113,57 @@ final class RecorderThread: Sendable {
     /// Writes down what is said when the recorder has ended already, last of all; a disk that stands still
     /// keeps no process from ending.
     static func keepLast(_ outbox: EventOutbox, in directory: String) {
-        let events = outbox.take().records
+        let content = outbox.take()
+        let events = content.records
         guard !events.isEmpty else { return }
         // Neither a thread nor a spool to be had: the journal has these lines.
         let thread = try? SystemThread(name: "recorder") {
             guard let spool = try? SpoolWriter(directory: directory + "/spool") else { return }
             for event in events { _ = try? spool.append(event, lane: .kept) }
+            if var audit = try? AuditTrail(directory: directory) {
+                audit.append(content.audited)
+                try? audit.sync()
+                if let head = audit.headToTell(at: .now(), isLast: true) {
+                    let record = outbox.record(of: head, wall: WallClock.nowMilliseconds(), monotonic: .now())
+                    _ = try? spool.append(record, lane: .kept)
+                }
+            }
             try? spool.sync()
         }
         _ = thread?.join(until: .now() + .seconds(1))
+    }
+
+    private func openAudit() -> AuditTrail? {
+        do throws(SpoolError) {
+            return try AuditTrail(directory: directory)
+        } catch {
+            journal.write(
+                LogRecord(.spoolFailed, "no audit: \(error); control goes on, nothing is kept of who asks"))
+            return nil
+        }
+    }
+
+    /// - Returns: the record of its head, where that is to go up now.
+    private func sync(_ audit: inout AuditTrail?, at now: MonotonicTime, isLast: Bool) -> [UInt8]? {
+        guard audit != nil else { return nil }
+        do throws(SpoolError) {
+            try audit?.sync()
+        } catch {
+            if !isAuditFailing.exchange(true, ordering: .relaxed) {
+                journal.write(LogRecord(.spoolFailed, "audit: \(error)"))
+            }
+            return nil
+        }
+        isAuditFailing.store(false, ordering: .relaxed)
+        if let lost = audit?.takeLost(), lost > 0 {
+            journal.write(
+                LogRecord(
+                    .recordsLost, "\(lost) entries of the audit found no room: the disk is too slow or full",
+                    [.value: "\(lost)"]))
+        }
+        return audit?.headToTell(at: now, isLast: isLast).map {
+            outbox.record(of: $0, wall: WallClock.nowMilliseconds(), monotonic: now)
+        }
     }
 
     private func openSpool(_ name: String, _ options: SpoolOptions, _ what: String) -> SpoolWriter? {

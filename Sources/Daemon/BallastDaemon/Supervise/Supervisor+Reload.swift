@@ -31,7 +31,9 @@ extension Supervisor {
         checked = new
         let text = reload.changes.isEmpty ? "nothing has changed" : reload.changes.joined(separator: "; ")
         journal.write(
-            LogRecord(.reloaded, "\(path) was read anew: \(text)", [.site: new.config.siteID]))
+            LogRecord(
+                .reloaded, "\(path) was read anew: \(text)",
+                [.site: new.config.siteID, .digest: new.digest]))
     }
 
     private func refuse(_ reasons: [String]) {

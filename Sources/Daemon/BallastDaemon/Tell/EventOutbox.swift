@@ -1,6 +1,7 @@
 import JSONText
 import LinuxIO
 import Quantities
+import SiteAudit
 import SiteEvents
 import Synchronization
 
@@ -17,6 +18,8 @@ final class EventOutbox: Sendable {
     struct Content: Sendable, Equatable {
         /// Oldest first.
         var records: [[UInt8]] = []
+        /// Of these, those that belong into the audit.
+        var audited: [[UInt8]] = []
         var refused: UInt64 = 0
     }
 
@@ -36,7 +39,15 @@ final class EventOutbox: Sendable {
                 return
             }
             content.records.append(record)
+            if AuditTrail.kinds.contains(event) { content.audited.append(record) }
         }
+    }
+
+    /// The record that says where the audit stands.
+    func record(of head: AuditHead, wall: Int64, monotonic: MonotonicTime) -> [UInt8] {
+        Array(
+            ("{\"v\":1,\"kind\":\"audit\",\"mono_ms\":\(monotonic.nanoseconds / 1_000_000),\"t_ms\":\(wall)"
+                + ",\"mode\":\(JSONString.quoted(mode)),\"head\":\"\(head.text)\"}").utf8)
     }
 
     func take() -> Content {
@@ -61,7 +72,7 @@ final class EventOutbox: Sendable {
             case .value, .limit, .cycle: text += ",\"\(key)\":\(number(value) ?? quoted(value))"
             case .site, .unit, .interlock, .cause, .source, .from, .to, .link, .userID, .role, .reason,
                 .asked,
-                .via, .saved:
+                .via, .saved, .digest:
                 text += ",\"\(key)\":\(quoted(value))"
             }
         }

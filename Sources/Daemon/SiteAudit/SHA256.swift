@@ -1,9 +1,9 @@
 /// The secure hash of FIPS 180-4 with 256 bits: names the exact bytes that were checked.
 ///
-/// It protects no secret; ballastd links no cryptographic library for the sake of one number on paper.
-enum SHA256 {
+/// It protects no secret: it tells one content from another.
+public enum SHA256 {
     /// The hash of `bytes` in 64 hexadecimal digits.
-    static func hex(of bytes: [UInt8]) -> String {
+    public static func hex(of bytes: [UInt8]) -> String {
         var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
             0x5be0_cd19,

@@ -1,0 +1,74 @@
+/// Goes through an audit, record by record, and holds it against itself and against heads that somebody kept.
+public struct AuditCheck: Sendable {
+    public enum Finding: Sendable, Equatable {
+        case whole(records: Int, first: UInt64, head: AuditHead)
+        case empty
+        /// The first record that is not as it was written, or has another before it.
+        case broken(number: UInt64, why: String)
+        /// A head is known that lies behind the end.
+        case cut(known: AuditHead, end: UInt64)
+    }
+
+    private let known: [AuditHead]
+    private var records = 0
+    private var first: UInt64?
+    private var head: AuditHead?
+    private var fault: Finding?
+
+    /// - Parameter known: heads of this audit that somebody kept.
+    public init(known: [AuditHead] = []) { self.known = known }
+
+    /// Takes the next record that is there, in the order of numbers. Numbers without a record are no fault by
+    /// themselves: the record behind them names the one before.
+    public mutating func take(number: UInt64, payload: [UInt8]) {
+        guard fault == nil else { return }
+        guard let record = AuditRecord(number: number, payload: payload) else {
+            fault = .broken(number: number, why: "it is no record of an audit")
+            return
+        }
+        // Those before the first that is there may have made room; nothing comes before number 1.
+        let wanted = head?.hash ?? (number == 1 ? AuditRecord.beginning : record.previous)
+        guard record.previous == wanted else {
+            let before = head.map { "record \($0.number)" } ?? "the beginning"
+            fault = .broken(number: number, why: "it, or \(before), which it follows, is another one")
+            return
+        }
+        let own = record.head
+        if let other = known.first(where: { $0.number == number && $0 != own }) {
+            fault = .broken(number: number, why: "it is not the one that was kept, \(other.text)")
+            return
+        }
+        first = first ?? number
+        records += 1
+        head = own
+    }
+
+    /// Records are gone at the beginning, where nothing has had to make room.
+    public mutating func miss(from number: UInt64) {
+        if head == nil, fault == nil { fault = .broken(number: number, why: "it is missing") }
+    }
+
+    /// What has been found, behind the last record.
+    public var finding: Finding {
+        if let fault { return fault }
+        let end = head?.number ?? 0
+        if let far = known.filter({ $0.number > end }).max(by: { $0.number < $1.number }) {
+            return .cut(known: far, end: end)
+        }
+        guard let head, let first else { return .empty }
+        return .whole(records: records, first: first, head: head)
+    }
+}
+
+extension AuditCheck.Finding: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .whole(let records, let first, let head):
+            "whole: \(records) records, from \(first) on; head \(head.text)"
+        case .empty: "there is no record yet"
+        case .broken(let number, let why): "NOT AS IT WAS WRITTEN, first at record \(number): \(why)"
+        case .cut(let known, let end):
+            "CUT: head \(known.text) was kept, and the audit ends at record \(end)"
+        }
+    }
+}
