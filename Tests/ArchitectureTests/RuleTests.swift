@@ -73,6 +73,22 @@ import Testing
             .expectNone()
     }
 
+    @Test func `what a mode changes stands in its rules alone`() throws {
+        let words = [
+            "mode == .production", "mode != .production", "mode == .simulation", "mode != .simulation",
+            "mode == .hil", "mode == .gridSimulation", "case .gridSimulation",
+        ]
+        try SourceTree.files(under: "Sources")
+            .filter { !["Metering", "Contracts", "Settlement"].contains($0.target) }
+            .filter { !$0.path.hasSuffix("/ModeRules.swift") && !$0.path.hasSuffix("/SiteConfig.swift") }
+            .flatMap { file in
+                words.flatMap { word in
+                    file.findings("\(word): ask its rules", where: { $0.contains(word) })
+                }
+            }
+            .expectNone()
+    }
+
     @Test func `energy and money are counted in whole numbers`() throws {
         try SourceTree.files(under: "Sources").filter { ImportTests.exact.contains($0.target) }
             .flatMap { file in

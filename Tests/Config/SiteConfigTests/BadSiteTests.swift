@@ -41,15 +41,15 @@ import Testing
 
     // swift-format-ignore
     static let values: [Row] = [
-        Row("mode: hil", "mode: hardware",
-            "1:7: mode: \"hardware\" is not one of simulation, hil, grid_simulation, production"),
+        Row("mode: hil", "mode: real",
+            "1:7: mode: \"real\" is not one of simulation, hil, grid_simulation, production, hardware"),
         Row("mode: hil", "mode:",
-            "1:6: mode: has no value (allowed: simulation, hil, grid_simulation, production)"),
+            "1:6: mode: has no value (allowed: simulation, hil, grid_simulation, production, hardware)"),
         Row("mode: hil\n", "",
-            "1:1: mode: is missing in the file (required: simulation, hil, grid_simulation, production)"),
+            "1:1: mode: is missing in the file (required: simulation, hil, grid_simulation, production, hardware)"),
         Row("mode: hil", "mode: [hil]",
             "1:7: mode: expected a value, found a list (allowed: simulation, hil, grid_simulation, "
-                + "production)"),
+                + "production, hardware)"),
         Row("period_ms: 20", "period_ms: 0", "2:22: control.period_ms: 0 is outside 1 … 1000 ms"),
         Row("period_ms: 20", "period_ms: 1001", "2:22: control.period_ms: 1001 is outside 1 … 1000 ms"),
         Row("period_ms: 20", "period_ms: 2.5",
@@ -100,7 +100,7 @@ import Testing
         Row("  droop_settings: {droop_percent: 5}", "  nominal_frequency_hz: 55",
             "4:25: grid_integration.nominal_frequency_hz: 55 is not one of 50, 60 Hz"),
         Row("  droop_settings: {droop_percent: 5}", "  mode: pmu",
-            "4:9: grid_integration.mode: \"pmu\" is not one of simulation"),
+            "4:9: grid_integration.mode: pmu needs a source pmu in frequency_sources"),
         Row("port: 502", "port: 65536", "5:42: grid_meter.modbus.port: 65536 is outside 1 … 65535"),
         Row("port: 502", "unit_id: 248", "5:45: grid_meter.modbus.unit_id: 248 is outside 1 … 247 or 255"),
         Row("port: 502", "unit_id: 0", "5:45: grid_meter.modbus.unit_id: 0 is outside 1 … 247 or 255"),
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test func `all mistakes of a file are reported, in the order of its lines`() {
-        let text = Self.good.replacing("mode: hil", with: "mode: hardware")
+        let text = Self.good.replacing("mode: hil", with: "mode: real")
             .replacing("capacity_kwh: 250", with: "capacity_kwh: lots").replacing(
                 "period_ms", with: "periods")
         #expect(

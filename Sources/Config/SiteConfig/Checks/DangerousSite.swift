@@ -5,7 +5,7 @@ import Quantities
 struct DangerousSite {
     private let site: SiteConfig
     private let reader: ConfigReader
-    private var isReal: Bool { site.mode != .simulation }
+    private var isReal: Bool { site.mode.rules.protection != .ranges }
 
     static func check(_ site: SiteConfig, _ reader: ConfigReader) {
         // One wrong value is told by itself.
@@ -16,7 +16,7 @@ struct DangerousSite {
         danger.checkGrid()
         danger.checkLimits()
         danger.checkPlace()
-        if site.mode == .production { danger.checkEmergencyStops() }
+        if site.mode.rules.isWhole { danger.checkEmergencyStops() }
     }
 
     private func refuse(_ key: String, _ what: String) { reader.refuse(key, what) }
@@ -237,7 +237,7 @@ extension SiteConfig {
     /// Devices elsewhere that a simulation would drive: a file of the simulator that has met a real network.
     /// What only reads or simulates such a file may have it; a daemon does not start with it.
     public var foreignHosts: [String] {
-        guard mode == .simulation else { return [] }
+        guard mode.rules.protection == .ranges else { return [] }
         var hosts: [String] = []
         func add(_ modbus: ModbusConfig?) {
             if case .tcp(let host, _)? = modbus?.endpoint { hosts.append(host) }

@@ -138,7 +138,7 @@ struct GridSourceReader {
             }
             return .meter
         case .simulated:
-            if let mode, mode != .simulation {
+            if let mode, mode.rules.frequency == .measured {
                 reader.refuse("frequency_source", "simulated is not allowed in mode \(mode.rawValue)")
             }
             return .simulated
@@ -155,7 +155,7 @@ struct GridSourceReader {
             if !hasMeter && mode != nil { reader.refuse("source", "meter needs the section grid_meter") }
             return .meter
         case .simulated:
-            if let mode, mode != .simulation {
+            if let mode, mode.rules.frequency == .measured {
                 reader.refuse("source", "simulated is not allowed in mode \(mode.rawValue)")
             }
             return .simulated
@@ -189,7 +189,7 @@ struct GridSourceReader {
         for key in ["host", "id_code"] where !reader.has(key) {
             reader.refuse(key, "is missing (required with pmu)")
         }
-        if mode == .production, let host, !SiteProtection.isIPv4(host) {
+        if mode?.rules.isWhole ?? false, let host, !SiteProtection.isIPv4(host) {
             reader.refuse(
                 "host",
                 "\(ConfigWording.quoted(host)) is a name (mode production takes IPv4 addresses only)")

@@ -31,7 +31,7 @@ public struct InterlockRules: Sendable, Equatable {
             let rules = reader.list("rows", count: 1...InterlocksConfig.limit) { reader, _ in
                 row(reader, &names, shipped: chemistry.map { InterlockRules.shipped(for: $0) }, mode)
             }
-            if mode == .production, let chemistry {
+            if mode.rules.isWhole, let chemistry {
                 MandatoryRows.refuseMissing(in: names, chemistry, reader, key: "rows")
             }
             return own.map { InterlockRules(chemistry: $0, rules: rules) }
@@ -64,7 +64,7 @@ public struct InterlockRules: Sendable, Equatable {
                 "mandatory", "row \(id): what is mandatory and absolute is shipped; a site cannot set it")
         }
         rule?.floor = law?.floor
-        if mode == .production, let rule { MandatoryRows.check(rule, against: law, reader) }
+        if mode.rules.isWhole, let rule { MandatoryRows.check(rule, against: law, reader) }
         return rule
     }
 
@@ -142,7 +142,7 @@ struct InterlocksReader {
             let isEnabled = reader.value(InterlockKeys.isEnabled)
             if isEnabled == false {
                 reader.acceptAll()
-                if mode == .production, law?.floor != nil {
+                if mode?.rules.isWhole ?? false, law?.floor != nil {
                     reader.refuse(
                         "enabled", "row \(id) is mandatory in mode production and cannot be disabled")
                 }
@@ -151,7 +151,7 @@ struct InterlocksReader {
             }
             let base = index.map { rules[$0] }
             guard let rule = InterlockRowReader(base: base).row(reader, id: id) else { return nil }
-            if mode == .production { MandatoryRows.check(rule, against: law, reader) }
+            if mode?.rules.isWhole ?? false { MandatoryRows.check(rule, against: law, reader) }
             if let index { rules[index] = rule } else { rules.append(rule) }
             return ()
         }

@@ -1,8 +1,8 @@
 import ConfigText
 
 /// The sections that the project's seed has and this controller does not use yet: campuses and markets.
-/// Their keys
-/// are checked, so that a mistake in them shows, but nothing of them reaches `SiteConfig`.
+/// Their keys are checked, so that a mistake in them shows, but nothing of them reaches `SiteConfig`: that it has
+/// no effect is said.
 enum SeedSections {
     enum Campus {
         static let id = ConfigKey.identifier("id", .required, "the campus's name")
@@ -27,7 +27,9 @@ enum SeedSections {
         static let credentials = ConfigKey.label("credentials", "the name of a secret, never the secret")
     }
 
-    static func check(_ reader: ConfigReader) {
+    /// - Returns: those that the file has.
+    static func check(_ reader: ConfigReader) -> [String] {
+        let there = ["campuses", "market_participation"].filter { reader.has($0) }
         _ = reader.list("campuses", count: 0...1_000) { campus, _ in
             _ = campus.value(Campus.id)
             _ = campus.value(Campus.unitCount)
@@ -46,6 +48,7 @@ enum SeedSections {
                 return exchange.value(Market.credentials)
             }
         }
+        return there
     }
 }
 

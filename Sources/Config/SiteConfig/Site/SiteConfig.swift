@@ -31,6 +31,8 @@ public struct SiteConfig: Sendable, Equatable {
     public var remoteLeases: RemoteLeasesConfig? = nil
     /// What named persons answer for.
     public var accepted: [AcceptedRisk] = []
+    /// Sections that are checked and change nothing here.
+    public var withoutEffect: [String] = []
 
     /// The units' largest powers together.
     public var ratedPower: Watts { units.reduce(.zero) { $0 + $1.maxPower } }
@@ -82,6 +84,16 @@ public struct GridIntegrationConfig: Sendable, Equatable {
         /// Nothing measures it; only in `Mode.simulation`.
         case simulated
         case meter
+    }
+
+    /// The seed's word for the grid, which promises what is then asked for.
+    public enum GridWord: String, Sendable, CaseIterable {
+        /// No real one: not in production.
+        case simulation
+        /// The grid operator's: nothing is simulated.
+        case posoco
+        /// The same, and a PMU measures it.
+        case pmu
     }
 
     public var frequencySource: FrequencySource

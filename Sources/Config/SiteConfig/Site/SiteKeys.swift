@@ -22,7 +22,8 @@ enum SiteKeys {
     }
 
     static let mode = ConfigKey<SiteConfig.Mode>.choice(
-        "mode", .required, "how much trust the surroundings deserve")
+        "mode", SiteConfig.Mode.allCases.map { ($0.rawValue, $0) } + [("hardware", .production)], .required,
+        "how much trust the surroundings deserve; hardware is the seed's word for production")
 
     enum Control {
         static let period = ConfigKey.whole(
@@ -72,9 +73,10 @@ enum SiteKeys {
     }
 
     enum Grid {
-        static let mode = ConfigKey<Void>.choice(
-            "mode", [("simulation", ())], .computed("none"),
-            "the seed's word for the source of grid data; posoco and pmu are not there yet")
+        static let mode = ConfigKey<GridIntegrationConfig.GridWord>.choice(
+            "mode", .computed("none"),
+            "the seed's word for the grid: simulation = not in production; posoco = the real one, nothing is simulated; "
+                + "pmu = the same, and a PMU measures it")
         static let frequencySource = ConfigKey<GridIntegrationConfig.FrequencySource>.choice(
             "frequency_source", .computed("meter; simulated in simulation without a grid_meter"),
             "simulated: nothing is measured (simulation only); meter: the grid_meter")

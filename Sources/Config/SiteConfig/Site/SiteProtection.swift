@@ -9,7 +9,7 @@ enum SiteProtection {
         checkTimes(site, reader)
         checkWatchdogs(site, reader)
         checkLoads(site, reader)
-        if site.mode == .production {
+        if site.mode.rules.isWhole {
             checkHosts(site, reader)
             checkWires(site, reader)
         }

@@ -50,13 +50,14 @@ struct SiteReader {
         let server = Self.modbusServer(reader)
         let leases = Self.remoteLeases(reader)
         let accepted = AcceptedRisk.all(reader)
-        SeedSections.check(reader)
+        let withoutEffect = SeedSections.check(reader)
         guard let mode, let control, let grid, let paths, let interlocks, let sharing else { return nil }
         let site = SiteConfig(
             siteID: siteID ?? units.first?.campusID ?? "site", mode: mode, control: control,
             gridIntegration: grid, gridMeter: meter, units: units, paths: paths, interlocks: interlocks,
             limits: limits, powerSharing: sharing, schedule: schedule, modbusServer: server,
-            remoteLeases: leases, accepted: accepted)
+            remoteLeases: leases, accepted: accepted,
+            withoutEffect: withoutEffect)
         SiteProtection.check(site, reader)
         DangerousSite.check(site, reader)
         Self.checkLosses(site, reader)
@@ -75,9 +76,10 @@ struct SiteReader {
             let load = reader.value(Keys.siteLoadMax)
             let isLoadDeclared = reader.has(Keys.siteLoadMax.name)
             let isAsked =
-                mode == .production || ["import", "export"].contains { reader.has("\($0)_limit_kw") }
+                mode?.rules.isWhole ?? false
+                || ["import", "export"].contains { reader.has("\($0)_limit_kw") }
             for key in [Keys.importLimit, Keys.exportLimit] where isAsked && !reader.has(key.name) {
-                let when = mode == .production ? "in mode production" : "with the other limit"
+                let when = mode?.rules.isWhole ?? false ? "in mode production" : "with the other limit"
                 reader.refuse(key.name, "is missing (required \(when): \(key.allowed))")
             }
             guard let importLimit, let exportLimit else { return nil }
@@ -133,29 +135,52 @@ struct SiteReader {
 
     /// Good for no time at all is not seen good.
     private static func enterService(_ reader: ConfigReader, mode: SiteConfig.Mode?) -> Duration {
-        let time = reader.value(SiteKeys.Control.enterService) ?? .seconds(mode == .simulation ? 2 : 300)
-        if mode == .production && time < .seconds(1) {
+        let time =
+            reader.value(SiteKeys.Control.enterService) ?? mode?.rules.enterService.usual ?? .seconds(300)
+        if let mode, time < mode.rules.enterService.least {
             reader.refuse(
                 "enter_service_s",
-                "\(ConfigWording.shown(time.seconds)) s is too short in mode production (allowed: 1 … 1000 s)"
+                "\(ConfigWording.shown(time.seconds)) s is too short in mode \(mode.rawValue) (allowed: 1 … 1000 s)"
             )
         }
         return time
+    }
+
+    /// What the seed's word for the grid promises is there.
+    private static func check(
+        _ word: GridIntegrationConfig.GridWord, against sources: [FrequencySourceConfig],
+        _ reader: ConfigReader
+    ) {
+        let hasPhasor = sources.contains { source in
+            if case .phasor = source { true } else { false }
+        }
+        switch word {
+        case .simulation: break
+        case .posoco, .pmu:
+            if sources.contains(.simulated) {
+                reader.refuse("mode", "\(word.rawValue) is the real grid, and the frequency is simulated")
+            }
+            if word == .pmu, !hasPhasor {
+                reader.refuse("mode", "pmu needs a source pmu in frequency_sources")
+            }
+        }
     }
 
     private static func grid(
         _ reader: ConfigReader, mode: SiteConfig.Mode?, hasMeter: Bool, units: [UnitConfig]
     ) -> GridIntegrationConfig? {
         typealias Keys = SiteKeys.Grid
-        let isSimulated = reader.value(Keys.mode) != nil
-        if isSimulated && mode == .production {
+        let word = reader.value(Keys.mode)
+        if word == .simulation, mode?.rules.isWhole ?? false {
             reader.refuse("mode", "simulation is not allowed where the file's mode is production")
         }
         _ = reader.value(Keys.scadaEnabled)
         let source =
-            reader.value(Keys.frequencySource) ?? (mode == .simulation && !hasMeter ? .simulated : .meter)
+            reader.value(Keys.frequencySource)
+            ?? (mode?.rules.frequency == .maybeSimulated && !hasMeter ? .simulated : .meter)
         let sources = GridSourceReader(mode: mode, hasMeter: hasMeter, units: units)
             .sources(reader, single: source)
+        if let word { check(word, against: sources, reader) }
         let nominal = reader.value(Keys.nominalFrequency)
         let stale = reader.value(Keys.frequencyStale)
         let droop = reader.section("droop_settings") { reader in
@@ -229,7 +254,7 @@ struct SiteReader {
         _ reader: ConfigReader, index: Int, mode: SiteConfig.Mode?
     ) -> BatteryConfig? {
         guard reader.has("bms") else {
-            if let mode, mode != .simulation {
+            if let mode, mode.rules.battery == .required {
                 reader.refuse("bms", "is missing (required in mode \(mode.rawValue))")
                 return nil
             }

@@ -111,7 +111,7 @@ public struct CheckedSite: Sendable {
             let after = "after \(Int(unit.reversion.seconds)) s of silence"
             guard let map = drivers.map(of: unit.inverter), let control = map.control else {
                 let alone =
-                    config.mode == .production
+                    config.mode.rules.inverter == .proven
                     ? "it is not driven before commission reversion has measured it"
                     : "it has no safe reversion"
                 return [

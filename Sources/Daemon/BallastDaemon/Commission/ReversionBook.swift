@@ -48,7 +48,7 @@ struct ReversionBook: Equatable {
     func provenReversion(of unit: UnitConfig) -> Duration? {
         let configured = unit.reversion + unit.response
         if let proof = proof(of: unit) { return max(.milliseconds(proof.milliseconds), configured) }
-        return config.mode == .simulation && unit.inverter.driver == nil ? configured : nil
+        return config.mode.rules.inverter == .asConfigured && unit.inverter.driver == nil ? configured : nil
     }
 
     /// - Parameter result: `nil` after a test that failed.
@@ -106,7 +106,7 @@ struct ReversionBook: Equatable {
 
     /// Why no power may be taken from outside the site; `nil` where it may.
     var remoteRefusal: String? {
-        guard config.mode == .production else { return nil }
+        guard config.mode.rules.remoteCommands == .rightClockAndProofs else { return nil }
         let unproven = config.units.filter { proof(of: $0) == nil }.map(\.id)
         let modules = config.units.filter { Self.module($0) != nil && watchdogProof(of: $0) == nil }
             .map(\.id)

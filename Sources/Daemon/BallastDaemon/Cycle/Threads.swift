@@ -27,7 +27,7 @@ enum Threads {
             link: site.cycleLink, units: config.units.map(\.id),
             timing: TimingSource(site),
             access: ControlAccess(
-                isSimulation: config.mode == .simulation, isCommissioned: latches.isCommissioned),
+                isSimulation: config.mode.rules.isOwnUserService, isCommissioned: latches.isCommissioned),
             journal: journal, beat: onlookers.control,
             modbus: ModbusDesk(config, ports: site.modbusLinks.map { ($0.endpoint, $0.service) }),
             leases: leases, tap: site.tap)
@@ -48,7 +48,7 @@ enum Threads {
             let cycle = try startCycle(site, realtime)
             let grant = realtime.wait()
             tell(grant, journal)
-            if config.mode == .production && !grant.isSufficient {
+            if config.mode.rules.realTime == .required && !grant.isSufficient {
                 // Nothing has spoken to the plant yet.
                 end(site, cycle, control, recorder, keeping, files, blackBox, others)
                 throw Daemon.StartFailure(

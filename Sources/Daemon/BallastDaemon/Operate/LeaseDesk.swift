@@ -34,7 +34,7 @@ final class LeaseDesk: Sendable {
     init(_ site: SiteConfig, journal: Journal, beat: Beat) {
         config = site.remoteLeases
         // A simulation moves no power, and runs on machines without a time server.
-        isClockAsked = site.mode != .simulation
+        isClockAsked = site.mode.rules.remoteCommands != .anyClock
         file = LeaseRecordFile(directory: site.paths.stateDirectory)
         self.journal = journal
         self.beat = beat

@@ -74,7 +74,7 @@ enum ProfileFiles {
                 "its cells are \(own.rawValue), and the site's interlocks are for \(chemistry.rawValue); whoever"
                     + " answers for it says so: accept: {chemistry: {by: …, reason: …}}")
         }
-        guard site.mode == .production else { return }
+        guard site.mode.rules.isWhole else { return }
         // The time to zero power is reckoned with it for every reading.
         if unit.battery.period < profile.slowestPeriod {
             throw refuse(

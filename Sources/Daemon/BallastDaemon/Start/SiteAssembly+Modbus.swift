@@ -97,7 +97,7 @@ extension SiteAssembly {
             silences[index] = talk.addInverter(
                 ModbusDeviceSettings(unit.inverter),
                 reversion: unit.reversion, readsDCVoltage: unit.contactors != nil,
-                acceptsUnprovenReversion: parts.config.mode != .production
+                acceptsUnprovenReversion: parts.config.mode.rules.inverter != .proven
                     || parts.book.proof(of: unit) != nil,
                 driver: parts.drivers.map(of: unit.inverter),
                 reactive: .init(unit.reactivePower), outputCap: unit.capsOutput ? unit.maxPower : nil,

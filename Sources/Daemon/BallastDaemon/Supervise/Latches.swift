@@ -31,7 +31,8 @@ struct Latches: Equatable {
         seconds: (LatchRecord) -> Int64 = { RecordClock($0).seconds() }
     ) -> Latches {
         restore(
-            finding, path: path, units: config.units.map(\.id), isSimulation: config.mode == .simulation,
+            finding, path: path, units: config.units.map(\.id),
+            isSimulation: config.mode.rules.latchRecord == .begun,
             seconds: seconds)
     }
 

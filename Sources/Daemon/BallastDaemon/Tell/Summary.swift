@@ -34,6 +34,10 @@ extension Daemon {
                     + " \(server.connections) clients; may ask for a power: \(writers), for at most"
                     + " \(Int(server.lease.seconds)) s")
         }
+        if !config.withoutEffect.isEmpty {
+            lines.append(
+                "  without effect  \(config.withoutEffect.joined(separator: ", ")): read, checked, not used")
+        }
         lines += config.accepted.map { "  ACCEPTED        \($0.text)" }
         lines += GridSummary.lines(of: config)
         let book = ReversionBook(config)
@@ -49,6 +53,7 @@ extension Daemon {
                 "  site limits     import \(Names.rounded(limits.importLimit.kilowatts)) kW, export "
                     + "\(Names.rounded(limits.exportLimit.kilowatts)) kW")
         }
+        lines += ["  what the modes ask for and allow:"] + ModeRules.table(config.mode).map { "  " + $0 }
         return lines.joined(separator: "\n")
     }
 
