@@ -89,7 +89,9 @@ import Testing
     ]
 
     /// C at the door: headers and one-line wrappers, no Swift.
-    static let doors: Set<String> = ["CLinux", "CModbus", "CSocketCAN", "CSodium", "CSystemd", "CYAML", "CZlib"]
+    static let doors: Set<String> = [
+        "CLinux", "CModbus", "CSocketCAN", "CSodium", "CSystemd", "CYAML", "CZlib",
+    ]
 
     static func allowed(_ target: String) -> Set<String>? {
         if let modules = pure[target] { return modules }

@@ -79,7 +79,7 @@ import Testing
             "mode == .hil", "mode == .gridSimulation", "case .gridSimulation",
         ]
         try SourceTree.files(under: "Sources")
-            .filter { !["Metering", "Contracts", "Settlement"].contains($0.target) }
+            .filter { !$0.path.hasPrefix("Sources/Aggregator") }
             .filter { !$0.path.hasSuffix("/ModeRules.swift") && !$0.path.hasSuffix("/SiteConfig.swift") }
             .flatMap { file in
                 words.flatMap { word in

@@ -1,5 +1,6 @@
 // Loaded into a program by LD_PRELOAD: the disk under its files written in place is as the file in DISK_SHIM says, one
-// number of 64 bits: 0 well, above 0 this errno, below 0 it does not come back.
+// number of 64 bits: 0 well, above 0 this errno (with 1 << 32 after half of what was to be written), below 0 it does not
+// come back.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,14 +38,18 @@ static int is_sick(int file) {
     path[length] = 0;
     if (!strstr(path, "/state/")) return 0;
     while (state && *state < 0) usleep(1000);
-    if (*state > 0) errno = (int)*state;
+    if (*state > 0) errno = (int)(*state & 0xffffffff);
     return *state > 0;
 }
 
 ssize_t pwrite(int file, const void *bytes, size_t count, off_t at) {
     static ssize_t (*real)(int, const void *, size_t, off_t);
     if (!real) real = dlsym(RTLD_NEXT, "pwrite");
-    return is_sick(file) ? -1 : real(file, bytes, count, at);
+    if (!is_sick(file)) return real(file, bytes, count, at);
+    int code = errno;
+    if (*state >> 32) (void)!real(file, bytes, count / 2, at);
+    errno = code;
+    return -1;
 }
 
 ssize_t pwrite64(int file, const void *bytes, size_t count, off_t at) { return pwrite(file, bytes, count, at); }

@@ -23,8 +23,8 @@ final class BodiesInFlight: Sendable {
     /// What all bodies together hold, in bytes.
     var bytes: Int { held.withLock(\.all) }
 
-    /// Reads a body of at most `limit` bytes whole and hands it to `use`; a packed one is unpacked first, within
-    /// the same limit.
+    /// Reads a body of at most `limit` bytes whole and hands it to `use`; a packed one is unpacked first,
+    /// within the same limit.
     func with<Result: Sendable>(
         _ body: RequestBody, declared: Int?, isPacked: Bool = false, limit: Int, for name: String,
         _ use: ([UInt8]) async throws -> Result

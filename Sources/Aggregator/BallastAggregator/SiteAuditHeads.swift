@@ -1,7 +1,7 @@
 import GRDB
 
-/// Where the sites' own audits stand, as they have said it: the heads of their chains, which come as records and
-/// are kept here, where nobody on site can make them anew.
+/// Where the sites' own audits stand, as they have said it: the heads of their chains, which come as records
+/// and are kept here, where nobody on site can make them anew.
 enum SiteAuditHeads {
     /// - Returns: the first site whose audit was cut or made anew, in words; `nil` = none.
     static func fault(in database: Database) throws -> String? {

@@ -1,9 +1,9 @@
 import SiteRecords
 import Synchronization
 
-/// What sites say of themselves beside their records, in memory alone: that the controller is silent, and what
-/// a site looks like now while older records are still on their way. The records come in their turn, and are
-/// what is stored.
+/// What sites say of themselves beside their records, in memory alone: that the controller is silent, and
+/// what a site looks like now while older records are still on their way. The records come in their turn, and
+/// are what is stored.
 final class SiteSigns: Sendable {
     private struct Signs {
         var epoch = ""

@@ -1,8 +1,8 @@
-/// One record of the site's audit: an event, and the hash of the record before, so that none can be changed or
-/// taken out without those behind it showing it.
+/// One record of the site's audit: an event, and the hash of the record before, so that none can be changed
+/// or taken out without those behind it showing it.
 ///
-/// Its bytes are the hash before in 64 hexadecimal digits, a line end, and the event as JSON. Its own hash is that
-/// of its number in decimal digits, a line end, and these bytes.
+/// Its bytes are the hash before in 64 hexadecimal digits, a line end, and the event as JSON. Its own hash is
+/// that of its number in decimal digits, a line end, and these bytes.
 public struct AuditRecord: Sendable, Equatable {
     /// What stands before the first record of all.
     public static let beginning = String(repeating: "0", count: 64)

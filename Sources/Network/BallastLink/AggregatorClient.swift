@@ -106,7 +106,7 @@ struct AggregatorClient {
 
 /// Whether reports leave packed: until an aggregator says that it takes none.
 final class Packing: Sendable {
-    /// What comes out to more than so many times its size an aggregator does not take: a bomb looks like that.
+    /// What comes out to more than so many times its size no aggregator takes: a bomb looks like that.
     static let mostRatio = 16
     /// Below it the head weighs more than what is saved.
     private static let least = 512

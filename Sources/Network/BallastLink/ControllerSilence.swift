@@ -1,4 +1,5 @@
-/// Whether the controller still writes: a spool that does not grow for longer than its controller ever pauses.
+/// Whether the controller still writes: one whose spool does not grow for longer than it ever pauses is
+/// silent.
 struct ControllerSilence: Equatable {
     /// The controller writes a record each 4 s at the latest.
     static let longest = Duration.seconds(10)

@@ -1,7 +1,8 @@
 import LinuxIO
 import Synchronization
 
-/// What leaves and comes, in bytes, against the day's budget; kept on the disk, since a restart is no new day.
+/// What leaves and comes, in bytes, against the day's budget; kept on the disk, since a restart is no new
+/// day.
 final class Traffic: Sendable {
     /// A question's head and its answer's, and what TLS adds, roughly.
     private static let overhead = 1_000

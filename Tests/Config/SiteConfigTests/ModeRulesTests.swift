@@ -59,7 +59,7 @@ import Testing
         let production = Outcome(Self.real.replacing("MODE", with: "production")).errors
         #expect(!hardware.isEmpty && hardware == production)
         let simulation = Self.real.replacing("MODE", with: "simulation")
-        let meter = "grid_meter: {host: 127.0.0.1, port: 503}\n"
+        let meter = "grid_meter: {modbus: {host: 127.0.0.1, port: 503}}\n"
         // swift-format-ignore
         let rows: [(grid: String, wanted: String?, why: Comment)] = [
             ("{mode: simulation}",              nil, "as the seed has it"),

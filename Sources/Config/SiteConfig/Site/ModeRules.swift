@@ -2,8 +2,8 @@ import Quantities
 
 /// What a mode changes, all of it: nothing else in the program asks which mode it is.
 ///
-/// Safety rules are loosened outside `production` alone; a trip, a stop, an expiry and the last clamp are the same
-/// in every mode.
+/// Safety rules are loosened outside `production` alone; a trip, a stop, an expiry and the last clamp are the
+/// same in every mode.
 public struct ModeRules: Sendable, Equatable {
     public enum Battery: Sendable, CaseIterable {
         /// One that the file leaves out is the simulator's.

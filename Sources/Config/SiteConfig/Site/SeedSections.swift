@@ -1,8 +1,8 @@
 import ConfigText
 
 /// The sections that the project's seed has and this controller does not use yet: campuses and markets.
-/// Their keys are checked, so that a mistake in them shows, but nothing of them reaches `SiteConfig`: that it has
-/// no effect is said.
+/// Their keys are checked, so that a mistake in them shows, but nothing of them reaches `SiteConfig`: that it
+/// has no effect is said.
 enum SeedSections {
     enum Campus {
         static let id = ConfigKey.identifier("id", .required, "the campus's name")

@@ -5,8 +5,8 @@ import SiteAudit
 import SiteEvents
 
 /// The site's audit on disk: what people, other programs and the safety functions did, as a chain of hashes
-/// (`AuditRecord`). Its head goes up as a record of the spool, so that the aggregator holds what nobody on site can
-/// make anew.
+/// (`AuditRecord`). Its head goes up as a record of the spool, so that the aggregator holds what nobody on
+/// site can make anew.
 struct AuditTrail {
     /// Requests and refusals, leases, trips and resets, starts and ends, configurations.
     static let kinds: Set<EventName> = [

@@ -1,0 +1,49 @@
+import Foundation
+import ProgramSupport
+import Recorder
+import Testing
+
+/// The real link and fifteen malicious aggregators, which Python plays.
+@Suite struct `A malicious aggregator` {
+    private struct Outcome: Decodable {
+        var name: String
+        var asked: Int
+        var memory_mb: Int
+        var mark: UInt64
+        var is_dirty: Bool
+        var lines: Int
+        var status: Int
+    }
+
+    @Test func `gets no record forgotten, no memory, no hot loop, and nothing into a log`() throws {
+        let scratch = try ScratchFolder()
+        let writer = try SpoolWriter(directory: scratch.path + "/spool")
+        for number in 1...50 { _ = try writer.append(Array("{\"kind\":\"event\",\"was\":\(number)}".utf8)) }
+        try writer.sync()
+        let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
+        let python = try #require(ProcessInfo.processInfo.environment["BALLAST_PYTHON"])
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: python)
+        process.arguments = [
+            "Tests/Peers/hostile_aggregator.py", folder.appendingPathComponent("ballast-link").path,
+            scratch.path, "5",
+        ]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        let outcomes = try output.split(separator: UInt8(ascii: "\n")).map {
+            try JSONDecoder().decode(Outcome.self, from: $0)
+        }
+        #expect(outcomes.count == 15 && process.terminationStatus == 0)
+        for one in outcomes {
+            // Reports, commands and captures; each with pauses that grow.
+            #expect((1...120).contains(one.asked), "\(one.name): \(one.asked)")
+            #expect(one.memory_mb < 120, "\(one.name): \(one.memory_mb) MB")
+            #expect(one.mark == 0, "\(one.name): it believes \(one.mark)")
+            #expect(!one.is_dirty && one.lines < 40, "\(one.name): \(one.lines) lines")
+            #expect(one.status == 0, "\(one.name)")
+        }
+    }
+}
