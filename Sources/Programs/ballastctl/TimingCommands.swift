@@ -1,5 +1,6 @@
 import ArgumentParser
 import ControlSocket
+import LinuxIO
 
 struct Timing: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,11 +31,24 @@ struct Metrics: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the site and the cycle as metrics in the Prometheus text format.")
     @OptionGroup var socket: SocketOption
+    @Option(help: "Write them into this file at once and whole, for the node exporter: it ends in .prom.")
+    var textfile: String?
+
+    func validate() throws {
+        if let textfile, !textfile.hasSuffix(".prom") {
+            throw ValidationError("--textfile: the node exporter reads files that end in .prom")
+        }
+    }
 
     func run() throws {
         guard let metrics = try socket.ask(ControlRequest(.metrics)).metrics else {
             throw Refusal("no metrics")
         }
-        print(metrics, terminator: "")
+        guard let textfile else { return print(metrics, terminator: "") }
+        do throws(SystemError) {
+            try DurableFile.replace(textfile, with: Array(metrics.utf8))
+        } catch {
+            throw Refusal("\(textfile): \(error)")
+        }
     }
 }

@@ -23,6 +23,15 @@ import Testing
         #expect(!text.contains("ballast_frequency_hertz"))
     }
 
+    @Test func `every name says what it is, and ends in its unit`() {
+        let text = MetricsText.text(WhyUnit.site, Self.timing)
+        let lines = text.split(separator: "\n")
+        let types = lines.filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) }
+        #expect(types.count > 12 && Set(types).count == types.count)
+        for name in types { #expect(text.contains("# HELP \(name) "), "\(name)") }
+        #expect(text.contains(#"ballast_unit_trip{unit="A",interlock="smoke"} 1.0"#), "\(text)")
+    }
+
     @Test func `what has no value has no line, and names are quoted`() {
         let text = MetricsText.text(nil, Self.timing)
         #expect(!text.contains("ballast_sample_age_seconds"), "no record, no type")
@@ -30,5 +39,25 @@ import Testing
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             #expect(Double(line.split(separator: " ").last ?? "") != nil, "\(line)")
         }
+    }
+}
+
+/// A site of one unit, tripped.
+private enum WhyUnit {
+    static var site: SiteStatus {
+        let unit = UnitStatus(
+            id: "A", mode: "tripped", rating_kw: 100, asked_kw: 0, limited_by: "none", power_kw: 0,
+            setpoint_kw: 0,
+            soc_percent: 50, cell_voltage_min_v: 3.2, cell_voltage_max_v: 3.3, cell_temperature_min_c: 20,
+            cell_temperature_max_c: 30, pack_voltage_v: 800, pack_current_a: 0, charge_limit_kw: 0,
+            discharge_limit_kw: 0, charge_limited_by: "smoke", discharge_limited_by: "smoke",
+            trips: ["smoke"],
+            warnings: [])
+        return SiteStatus(
+            site: "s", mode: "simulation", at: "", cycle: 1, period_ms: 20, overruns: 0, frequency_hz: 50,
+            base_point_kw: 0, response_kw: 0, target_kw: 0, setpoint_kw: 0, meter_power_kw: nil,
+            site_power_kw: 0,
+            realtime: "", latches_saved: true, base_point_by: "default", stopped: false, units: [unit],
+            links: [])
     }
 }
