@@ -28,13 +28,11 @@ public enum Link {
         let aggregator = AggregatorClient(connection: connection, url: config.url)
         // Before anything else, so that no signal finds the program without an answer.
         let (told, tell) = AsyncStream<Void>.makeStream()
-        let signals = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { tell.finish() }
-            source.resume()
-            return source
-        }
+        let ends = SignalPipe.ends
+        for number in [SIGTERM, SIGINT] { signal(number) { _ in SignalPipe.note() } }
+        let source = DispatchSource.makeReadSource(fileDescriptor: ends.reading)
+        source.setEventHandler { tell.finish() }
+        source.resume()
         let work = Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await deliver(config, to: aggregator) }
@@ -49,7 +47,7 @@ public enum Link {
         }
         await work.value
         ending.cancel()
-        for source in signals { source.cancel() }
+        source.cancel()
         traffic.save()
         // What is being answered there ends with the program.
         try? await metrics?.close()
@@ -129,6 +127,22 @@ public enum Link {
     private static func log(_ line: String) {
         let bytes = Array("ballast-link: \(line)\n".utf8)
         _ = write(STDERR_FILENO, bytes, bytes.count)
+    }
+}
+
+/// Where a signal leaves its word. A handler that writes misses none; a source of signals, which another
+/// thread makes ready, does while the machine is busy.
+private enum SignalPipe {
+    static let ends: (reading: CInt, writing: CInt) = {
+        var numbers: [CInt] = [-1, -1]
+        precondition(pipe(&numbers) == 0)
+        return (numbers[0], numbers[1])
+    }()
+
+    /// Nothing but a system call, as a handler may.
+    static func note() {
+        var byte: UInt8 = 1
+        _ = write(ends.writing, &byte, 1)
     }
 }
 
