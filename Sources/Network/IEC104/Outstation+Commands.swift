@@ -94,8 +94,10 @@ extension Outstation {
     ) -> (Wish, isSelect: Bool)? {
         func power(_ value: Double, _ qualifier: CommandQualifier) -> (Wish, isSelect: Bool)? {
             // Setpoints have no qualifier in use but 0.
-            value.isFinite && qualifier.number == 0
-                ? (.power(kilowatts: value * point.scale), qualifier.isSelect) : nil
+            guard value.isFinite, qualifier.number == 0 else { return nil }
+            // Whole watts: 0.05 MW as it travels is a little more than 50 kW, and meant as 50 kW.
+            let kilowatts = (value * point.scale * 1_000).rounded() / 1_000
+            return (.power(kilowatts: kilowatts), qualifier.isSelect)
         }
         switch value {
         case .setpointFloat(let value, let qualifier): return power(Double(value), qualifier)

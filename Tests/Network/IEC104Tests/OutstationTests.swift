@@ -271,6 +271,15 @@ struct Bench {
         #expect(bench.asked.count == 1)
     }
 
+    @Test func `a setpoint is meant in whole watts: the bound itself is not beyond it`() {
+        var bench = Bench.enabled()
+        // 0.05 and -0.04 as floating point of four octets, times 1000 kW.
+        bench.say("32 01 06 09 2f00 891300 cdcc4c3d 00")
+        bench.answer(.seconds(1))
+        bench.say("32 01 06 09 2f00 891300 0ad723bd 00")
+        #expect(bench.asked.map(\.wish) == [.power(kilowatts: 50), .power(kilowatts: -40)])
+    }
+
     @Test func `a group that may not command is refused`() {
         var bench = Bench.enabled()
         bench.open(3, group: 1)
