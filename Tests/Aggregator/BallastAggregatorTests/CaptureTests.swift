@@ -92,7 +92,7 @@ import Testing
         let name = "20261123T140307Z-trip.cycles"
         let answer = try await bring(aggregator, bytes, from: 0, to: bytes.count, as: name, digest: digest)
         #expect(answer.status == 200)
-        let begin = Trace(bytes, site: "demo", units: ["BESS_01"]).beginMicroseconds / 1_000
+        let begin = Trace(bytes, site: "demo", units: ["BESS_01", "BESS_02"]).beginMicroseconds / 1_000
         let events = [(-400_000, "long before"), (-200_000, "Füße & <b>Käse</b> 電池"), (1_000, "in it")]
         let records = events.enumerated().map { number, event in
             "{\"n\":\(number + 1),\"data\":{\"kind\":\"event\",\"event\":\"reset\",\"t_ms\":\(begin + Int64(event.0)),"

@@ -156,7 +156,8 @@ import Testing
         let failure = #expect(throws: Upkeep.Failure.self) { try Upkeep.verify(database: path, head: head) }
         #expect(failure?.description.contains("the end is cut") == true)
         let store = try TelemetryStore(path: path)
-        _ = try await store.store(try report(records(10...10)))
+        // Up to the number of the head that was kept.
+        for number in 10...11 { _ = try await store.store(try report(records(number...number))) }
         try store.close()
         let anew = #expect(throws: Upkeep.Failure.self) { try Upkeep.verify(database: path, head: head) }
         #expect(anew?.description.contains("made anew") == true)

@@ -75,7 +75,7 @@ extension BallastDaemonTests {
             #expect(page.contains("by=jürgen &lt;b&gt;reset&lt;/b&gt; &amp; more"))
             #expect(page.contains("srcdoc=\"&lt;!DOCTYPE html&gt;"))
             // What --check prints is carried, with the table of interlocks in force.
-            let carried = try String(contentsOfFile: place + "/incident.json", encoding: .utf8)
+            let carried = try String(contentsOfFile: place + "/incident/incident.json", encoding: .utf8)
             #expect(carried.contains("ballastd --check.txt") && carried.contains("\"fnv1a\""))
             #expect(carried.contains("second line") && carried.contains("\"performance\":\"<!DOCTYPE html>"))
             let again = try startPeer("incident_judge.py", [place], name: "again", in: site.scratch)
