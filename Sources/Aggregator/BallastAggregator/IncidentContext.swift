@@ -1,8 +1,8 @@
 import GRDB
 import Incident
 
-/// What the aggregator knows of a site in the minutes of an incident: its events, what was asked of it, and who
-/// asked the aggregator for what.
+/// What the aggregator knows of a site in the minutes of an incident: its events, what was asked of it, and
+/// who asked the aggregator for what.
 extension TelemetryStore {
     /// Five minutes before and after, in milliseconds.
     private static let around: Int64 = 300_000

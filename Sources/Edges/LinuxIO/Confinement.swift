@@ -8,8 +8,8 @@ public enum Confinement {
     private static let bytes: rlim_t = 8 << 30
     private static let output: rlim_t = 64 << 20
 
-    /// From here on the process can write to what it has open, take memory and end, and nothing else: it opens
-    /// no file, sends nothing, starts nothing, and runs no code but its own. Nothing takes this back.
+    /// From here on the process can write to what it has open, take memory and end, and nothing else: it
+    /// opens no file, sends nothing, starts nothing, and runs no code but its own. Nothing takes this back.
     public static func enter() throws(SystemError) {
         let limits: [(__rlimit_resource, rlim_t)] = [
             (RLIMIT_CPU, seconds), (RLIMIT_AS, bytes), (RLIMIT_FSIZE, output), (RLIMIT_CORE, 0),

@@ -55,8 +55,8 @@ public struct Replay {
     ///   - accepts: goes on behind a difference, and makes the recording anew (`accepted`).
     ///   - checkpoints: of what is made anew: the state of the controller that was set up stands in place of
     ///     each start, for a program that knows no site's file.
-    ///   - takesUpStates: a controller's state, memory as it lay, is gone on from. A crafted one may make this
-    ///     process do anything: only for one that can do nothing (`Confinement`).
+    ///   - takesUpStates: a controller's state, memory as it lay, is gone on from. A crafted one may make
+    ///     this process do anything: only for one that can do nothing (`Confinement`).
     public init(
         _ bytes: [UInt8], accepts: Bool = false, checkpoints: Bool = false, takesUpStates: Bool = false
     ) {
@@ -217,8 +217,8 @@ public struct Replay {
 
 extension Replay {
     /// Replays a file, and says what came of it: with the recorded settings in one line, with others
-    /// what they would have changed. With the recorded ones this process can do nothing afterwards but tell it
-    /// and end (`Confinement`).
+    /// what they would have changed. With the recorded ones this process can do nothing afterwards but tell
+    /// it and end (`Confinement`).
     ///
     /// - Parameter site: another site's file in place of the recorded one.
     /// - Returns: with `isAsWanted` where nothing differs.

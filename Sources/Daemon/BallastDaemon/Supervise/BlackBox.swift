@@ -150,7 +150,7 @@ struct BlackBox {
     private var pending: TappedController?
     /// Another recording has begun since this was set back.
     var isRenewed = false
-    /// The next state of the controller begins another recording; otherwise it stands in the one that goes on.
+    /// The next state of the controller begins another recording; otherwise it stands in this one.
     var wantsFile = false
     /// What captures are kept for, since they were taken away.
     var triggers: [CaptureTrigger] = []

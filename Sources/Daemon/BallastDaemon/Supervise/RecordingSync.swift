@@ -4,8 +4,8 @@ import Quantities
 import SiteEvents
 import Synchronization
 
-/// Brings what was written of a recording to the disk, once a second, on a thread of its own: a card that takes
-/// its time holds neither the cycle nor the thread that writes.
+/// Brings what was written of a recording to the disk, once a second, on a thread of its own: a card that
+/// takes its time holds neither the cycle nor the thread that writes.
 final class RecordingSync: Sendable {
     private static let interval = Duration.seconds(1)
     /// What a power cut may take: the interval, what waits to be written, and this for the disk.
