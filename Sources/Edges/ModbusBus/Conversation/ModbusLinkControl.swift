@@ -55,8 +55,8 @@ extension ModbusConversation {
         writeSetpoint(device, control, wanted)
     }
 
-    /// One that answers nobody may hear: where no power is wanted of it, it is told so before anything else is
-    /// asked of it.
+    /// One that answers nobody may hear: where no power is wanted of it, it is told so before anything else
+    /// is asked.
     private func tellZeroBlind(_ device: ModbusDevice) {
         guard let zero = device.blindZero, zero.isOwed, isOpen, !exchange.isSerial, !device.silence.isAsked,
             device.setpoint(at: now) == .zero, !device.actuation.restsInverter(at: now)
