@@ -82,7 +82,7 @@ import Testing
         #expect(result.status == 0, "\(result.output)")
         let users = try String(contentsOf: root.appending(path: "etc/passwd"), encoding: .utf8)
             .split(separator: "\n").compactMap { $0.split(separator: ":").first.map(String.init) }
-        #expect(users == ["ballast-scada", "ballast", "ballast-link", "ballast-aggregator"])
+        #expect(users == ["ballast", "ballast-scada", "ballast-link", "ballast-aggregator"])
     }
 }
 

@@ -115,8 +115,9 @@ extension BallastDaemonTests {
             try centre.scada.waitForLog("link 1: stopped", "link 2: started")
             _ = try first.ask("set 5001 0.03")
             try centre.scada.waitForLog("link 1: closed: not_started")
-            // It would come again, and take the link back.
+            // It comes again at once, and may have taken the link back.
             first.end(by: SIGKILL)
+            #expect(try second.ask("drop") == "\"OPEN\"")
             #expect(try site.status().base_point_by == "default")
             #expect(try second.ask("set 5001 0.01") == "true")
             try site.waitForStatus("the second one's") { abs($0.base_point_kw - 10) < 0.01 }
