@@ -184,8 +184,8 @@ public struct FleetSharing: Sendable {
         return nil
     }
 
-    /// Shares a magnitude over some children by `PowerSharing`, in whole watts that sum up exactly. All children
-    /// keep their places, so that those that run are remembered by them.
+    /// Shares a magnitude over some children by `PowerSharing`, in whole watts that sum up exactly. All
+    /// children keep their places, so that those that run are remembered by them.
     private mutating func divide(
         _ total: Int64, over members: Set<Int>, _ limits: [Int64], _ children: [FleetChild], isCharge: Bool
     ) -> [Int64] {

@@ -151,7 +151,8 @@ public struct FleetTree: Sendable {
         for zone in zones {
             faults += zone.members.filter { named[$0] == nil }.map { .unknownMember($0, of: zone.id) }
         }
-        // Equal levels are refused above, which leaves no cycle but one of wrong levels; it is named all the same.
+        // Equal levels are refused above, which leaves no cycle but one of wrong levels; it is named all
+        // the same.
         if let cycle = Self.cycle(named) { faults.append(.cycle(cycle)) }
         guard faults.isEmpty, let top = tops.first else { throw FleetFaults(faults: faults) }
         let nodes = Self.ordered(places, from: top, named)

@@ -1,7 +1,7 @@
 import struct ExactAmounts.WholeWatts
 
-/// The most that a place may draw from the grid for a time. It asks its storage for power, unlike a site's own
-/// clamp, which only narrows; and in the end it says whether it held, or why not.
+/// The most that a place may draw from the grid for a time. It asks its storage for power, unlike a site's
+/// own clamp, which only narrows; and in the end it says whether it held, or why not.
 ///
 /// Instants are milliseconds since 1970-01-01 00:00 UTC.
 public struct PeakLimit: Sendable, Equatable {

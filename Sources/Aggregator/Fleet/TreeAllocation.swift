@@ -30,8 +30,8 @@ public struct LineLosses: Sendable, Equatable {
 extension FleetTree {
     /// Shares a power over the whole tree, level by level; each level's parts are its parent's to the watt.
     ///
-    /// - Parameter states: by the order of `nodes`; of the lowest places alone, `nil` = not heard, and nothing
-    ///   is granted there any more.
+    /// - Parameter states: by the order of `nodes`; of the lowest places alone, `nil` = not heard, and
+    ///   nothing is granted there any more.
     /// - Returns: by the order of `nodes`; the first is what the top can give of `target`.
     public func allocate(
         _ target: WholeWatts, _ states: [SiteState?], _ settings: SharingSettings

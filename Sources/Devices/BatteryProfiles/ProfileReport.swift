@@ -150,7 +150,7 @@ extension SiteConfig {
         for (index, profile) in profiles.enumerated() where site.units.indices.contains(index) {
             guard let profile, !site.units[index].battery.isPeriodGiven else { continue }
             site.units[index].battery.period =
-                mode == .production ? max(profile.period, profile.slowestPeriod) : profile.period
+                mode.rules.isWhole ? max(profile.period, profile.slowestPeriod) : profile.period
         }
         return site
     }

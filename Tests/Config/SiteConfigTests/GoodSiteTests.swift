@@ -51,7 +51,7 @@ import YAMLText
     static let examples = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../config/examples").standardizedFileURL
     /// Examples for other programs.
-    static let notSites: Set<String> = ["aggregator.yaml", "link.yaml"]
+    static let notSites: Set<String> = ["aggregator.yaml", "link.yaml", "scada.yaml"]
 
     @Test func `every example site loads`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.examples.path)

@@ -82,7 +82,8 @@ import Testing
         bench.meter = { _ in -10 }
         bench.run(to: 100, for: 0.5)
         #expect(abs(bench.others.0 - 60) < 10.1, "what it said before the step")
-        bench.run(for: 2)
+        // Its last digit changed as the step began: its own time passes, and once more for the units' reading.
+        bench.run(for: 2.5)
         #expect(bench.check.verdict == .frozen && bench.others == (-120, 120))
         bench.meter = { $0 }
         bench.run(for: 2)

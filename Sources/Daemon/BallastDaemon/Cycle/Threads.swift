@@ -19,8 +19,7 @@ enum Threads {
         let config = site.config
         let recorder = RecorderThread(
             directory: config.paths.stateDirectory, spoolMegabytes: config.paths.spoolMegabytes,
-            journal: journal, beat: onlookers.recorder,
-            outbox: outbox)
+            journal: journal, beat: onlookers.recorder, outbox: outbox)
         let files = FileThread(onlookers.files)
         let leases = LeaseDesk(config, journal: journal, beat: onlookers.leases)
         let agc = try Self.agc(config, journal)

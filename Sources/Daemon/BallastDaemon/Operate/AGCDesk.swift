@@ -57,8 +57,8 @@ struct AGCRules: Sendable {
 /// Takes setpoints of the control centre from `ballast-scada`, on a thread of its own: no person's question
 /// holds them.
 ///
-/// What is granted is the base point of the source `agc`, no more: interlocks, limits, modes, resets and locks
-/// cannot be reached from here.
+/// What is granted is the base point of the source `agc`, no more: interlocks, limits, modes, resets and
+/// locks cannot be reached from here.
 final class AGCDesk: Sendable {
     struct Question: Sendable {
         var request: ControlRequest

@@ -105,9 +105,7 @@ final class ControlService: Sendable {
     private static let queueing = Duration.milliseconds(1_500)
     private static let longestQueue = 8
 
-    func waitFor<Value: Sendable>(
-        until limit: MonotonicTime? = nil, _ value: (State) -> Value?
-    ) -> Value? {
+    func waitFor<Value: Sendable>(until limit: MonotonicTime? = nil, _ value: (State) -> Value?) -> Value? {
         let deadline = limit ?? MonotonicTime.now() + .seconds(2)
         while MonotonicTime.now() < deadline {
             if let value = state.withLock({ value($0) }) { return value }

@@ -75,8 +75,8 @@ public struct SafeOutputRun {
         do throws(SystemError) {
             lock = try ProcessLock.take(directory + "/lock")
         } catch {
-            // No folder, no daemon: the lock is made before anything is driven. Beside a plan a daemon has run:
-            // what a sick disk cannot lock is driven to zero all the same, which harms nobody.
+            // No folder, no daemon: the lock is made before anything is driven. Beside a plan a daemon has
+            // run: what a sick disk cannot lock is driven to zero all the same, which harms nobody.
             let isUnknown = plan.links.isEmpty && !isDamaged
             let what = isUnknown ? "no plan can be read: nothing is known" : "zero is written unlocked"
             say(.safeOutput, "\(directory): \(error): \(what)", as: .warning)
@@ -144,8 +144,8 @@ public struct SafeOutputRun {
         }
     }
 
-    /// An inverter that no daemon has ever commanded has none of our power; of one whose plan is damaged nobody
-    /// knows.
+    /// An inverter that no daemon has ever commanded has none of our power; of one whose plan is damaged
+    /// nobody knows.
     private func sayUnmet(_ plan: WirePlan, _ config: SiteConfig?, isDamaged: Bool) {
         let met = plan.links.flatMap(\.writes).filter { !$0.isCoils }
         for unit in config?.units ?? [] where !met.contains(where: { $0.owner == unit.id }) {
