@@ -219,14 +219,15 @@ struct ProfileBuilder {
     }
 
     /// Refuses a signal whose unit, by the DBC file, is another one than what its scale makes of it. A unit
-    /// that
-    /// nobody knows passes: makers write anything there.
+    /// that nobody knows passes: makers write anything there; so does a decade between equal units, since one
+    /// maker's battery sends tenths where another sends hundredths.
     func checkUnit(
         of place: Place, _ quantity: BatteryQuantity, _ scale: Double, _ reader: ConfigReader
     ) {
         let unit = signal(place).unit
         guard let factor = UnitText.factor(from: unit, to: quantity.unit) else { return }
         guard abs(scale.magnitude - factor) > factor * 0.001 else { return }
+        if factor == 1, (0.099...10.01).contains(scale.magnitude) { return }
         reader.refuse(
             "scale",
             "the signal is in \(unit) by the DBC file and \(quantity.unit) is wanted: scale: "

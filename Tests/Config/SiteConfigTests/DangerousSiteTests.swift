@@ -157,7 +157,10 @@ import Testing
         let real = Self.good.replacing("mode: production", with: "mode: simulation")
         #expect(Outcome(real).site?.realDevices == ["10.0.0.1", "10.0.0.2", "10.0.0.3", "can0"])
         let lines = real.replacing("socketcan:can0", with: "slcan:/dev/ttyACM0")
-            .replacing("modbus: {host: 10.0.0.2}", with: "modbus: {device: /dev/ttyUSB0, unit_id: 1}")
+            .replacing(
+                "modbus: {host: 10.0.0.2}",
+                with: "modbus: {device: /dev/ttyUSB0, unit_id: 1}\n    poll_ms: 1000"
+            )
             .replacing("10.0.0.3", with: "127.0.0.1").replacing("10.0.0.1", with: "localhost")
         #expect(
             Outcome(lines).site?.realDevices == ["/dev/ttyUSB0", "/dev/ttyACM0"], "\(Outcome(lines).errors)")

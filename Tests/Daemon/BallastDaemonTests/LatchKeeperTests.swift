@@ -200,6 +200,10 @@ import Testing
         #expect(!watch.isSaved)
         report.code = nil
         #expect(watch.look(Self.image(2), report, at: Self.time(20)) == .saved)
+        // Somebody looks all the while: a standstill of our own would be no silence of the disk.
+        for time in stride(from: 120, through: 4_920, by: 400) {
+            #expect(watch.look(Self.image(9), report, at: Self.time(Int64(time))) == nil)
+        }
         #expect(watch.look(Self.image(9), report, at: Self.time(5_009)) == nil)
         #expect(
             watch.look(Self.image(9), report, at: Self.time(5_010)) == .notSaved("the disk does not answer"))

@@ -78,12 +78,12 @@ struct DangerousSite {
         if contactors.zeroCurrent > Amperes(10) {
             refuse("zero_current_a \(shown(contactors.zeroCurrent.value)): a contact would part that current")
         }
-        if contactors.prechargeCurrentMax > Self.prechargeCurrentLimit {
+        if isReal && contactors.prechargeCurrentMax > Self.prechargeCurrentLimit {
             refuse(
                 "precharge_current_max_a \(shown(contactors.prechargeCurrentMax.value)): a short circuit behind"
                     + " the resistor would not be seen")
         }
-        if contactors.attempts > 1 && contactors.prechargeLimit > contactors.pause * 2 {
+        if isReal && contactors.attempts > 1 && contactors.prechargeLimit > contactors.pause * 2 {
             refuse(
                 "precharge_limit_ms \(Int(contactors.prechargeLimit.milliseconds)) is more than twice"
                     + " precharge_pause_ms: the resistor is hot before its next attempt")
