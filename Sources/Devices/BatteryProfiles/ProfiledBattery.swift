@@ -106,7 +106,8 @@ public struct ProfiledBattery: Sendable {
         let isUnmapped = message.bindingCount == 0 && message.sourceCount == 0 && !message.isSpecial
         if isUnmapped && outcome.decoded > 0 { return .used }
         if let rejection = tally.rejection { return .rejected(rejection) }
-        return tally.hasTaken || outcome.unknownSwitches > 0 ? .used : .rejected(.tooShort)
+        let isUsed = tally.hasTaken || outcome.unknownSwitches > 0 || frame.isBlank
+        return isUsed ? .used : .rejected(.tooShort)
     }
 
     /// Why a protected frame does not count: its checksum, or its counter, is wrong.

@@ -218,7 +218,7 @@ extension StateKey {
                 "UnitSight", unit.sight,
                 [
                     "settings", "batterySilentFor", "inverterSilentFor", "inputsSilentFor", "missingBattery",
-                    "missingInverter", "seen", "actuation", "thermal", "frozen",
+                    "missingInverter", "seen", "actuation", "atZeroFor", "thermal", "frozen",
                 ]
             ),
             (
@@ -237,6 +237,7 @@ extension StateKey {
                     "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
                     "finding",
                     "startedAt", "leavesContactors", "inputsSeenAt", "closedAt", "restsSince", "hasEnded",
+                    "hasFlowed",
                     "showsPower", "wasHeard",
                     "heardAgain", "isOverridden",
                     "inverter", "zeroPower",
