@@ -22,7 +22,8 @@ extension BallastDaemonTests {
             try site.daemon.waitForLog("asks: setpoint BESS_01 -30.0 kW for 7200.0 s: test of unit 1")
             try site.daemon.waitForLog("unit BESS_01: an operator's power for this unit is set (-30.0 kW)")
             let why = try site.runTool(["why", "BESS_01", "--socket", site.controlSocket], status: 0).output
-            #expect(why.contains("−30.0 kW; operator, of this unit alone, asked −30.0"), "\(why)")
+            #expect(why.contains("−30.0 kW; operator (user id "), "\(why)")
+            #expect(why.contains(": test of unit 1), of this unit alone, asked −30.0"), "\(why)")
 
             _ = try site.runTool(["setpoint", "revoke", "--unit", "BESS_01"] + change, status: 0)
             try site.waitForSetpoints([20, 20])
