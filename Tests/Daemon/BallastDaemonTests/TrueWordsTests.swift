@@ -46,8 +46,8 @@ extension BallastDaemonTests {
                 site, ["setpoint", "1", "--unit", "BESS_9", "--for", "1m", "--reason", "slip"], status: 1)
             try site.waitForSetpoints([15, 15])
             let why = try tool(site, ["why"])
-            #expect(why.contains("operator (user id \(getuid()), 9 min "), "\(why)")
-            #expect(why.contains("s left: noise test) asked 30.0"), "\(why)")
+            #expect(why.contains("operator (user id \(getuid()), "), "\(why)")
+            #expect(why.contains(/(10 min 0|9 min \d+) s left: noise test\) asked 30\.0/), "\(why)")
             // At its own rating it is taken.
             _ = try tool(site, ["setpoint", "100", "--unit", "BESS_01", "--for", "10m", "--reason", "full"])
             try site.waitForTruth("unit 1 gives its rating") { abs($0.units[0].power_w - 100_000) < 500 }
@@ -98,11 +98,11 @@ extension BallastDaemonTests {
             try site.startDaemon()
             try site.waitForMode("standby")
             let why = try tool(site, ["why", "BESS_01"])
-            #expect(why.contains("enters service in 4 min 5") && why.contains("if all stays good"), "\(why)")
+            #expect(why.contains(/enters service in (5 min 0|4 min \d+) s if all stays good/), "\(why)")
             _ = try tool(site, ["mode", "BESS_01", "standby", "--for", "2h", "--reason", "noise at night"])
             try site.waitForStatus("the lock shows") { $0.units[0].locks != nil }
             let kept = try tool(site, ["why", "BESS_01"])
-            #expect(kept.contains("(noise at night), 1 h 59 min left"), "\(kept)")
+            #expect(kept.contains(/\(noise at night\), (2 h 0|1 h 59) min left/), "\(kept)")
         }
 
         @Test
@@ -119,7 +119,8 @@ extension BallastDaemonTests {
             try site.startPlant()
             try site.startDaemon()
             try site.waitForStatus("the grid is not entered") {
-                $0.grid?.waits_for?.contains("V must hold") == true
+                // Until the meter was read nobody measures it.
+                $0.grid?.waits_for?.contains("V must hold, measured 23") == true
             }
             let why = try tool(site, ["why"])
             #expect(why.contains("V must hold, measured 23"), "\(why)")
