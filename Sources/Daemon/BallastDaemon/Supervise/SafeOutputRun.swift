@@ -76,12 +76,14 @@ public struct SafeOutputRun {
             lock = try ProcessLock.take(directory + "/lock")
         } catch {
             // No folder, no daemon: the lock is made before anything is driven. Beside a plan a daemon has
-            // run: what a sick disk cannot lock is driven to zero all the same, which harms nobody.
+            // run: what a sick disk cannot lock is driven to zero all the same. Should one live, zero harms
+            // nobody, but a contact might part what it goes on to ask for: coils stay as they are.
             let isUnknown = plan.links.isEmpty && !isDamaged
             let what = isUnknown ? "no plan can be read: nothing is known" : "zero is written unlocked"
             say(.safeOutput, "\(directory): \(error): \(what)", as: .warning)
             if isUnknown { return .nothingKnown }
-            return write(plan, of: isOfConfig ? config : nil, isDamaged: isDamaged)
+            let inverters = plan.filtered { _, write in !write.isCoils }
+            return write(inverters, of: isOfConfig ? config : nil, isDamaged: isDamaged)
         }
         if lock == nil {
             // Killed, but a thread of it waits in the kernel for a device and keeps its files: nobody drives
