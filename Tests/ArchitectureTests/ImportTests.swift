@@ -172,12 +172,16 @@ import Testing
         }
     }
 
-    @Test func `what is said on a Modbus link knows no clock, no line and no thread`() throws {
-        let files = try SourceTree.files(under: "Sources/Edges/ModbusBus/Conversation")
-        #expect(files.contains { $0.path.hasSuffix("/ModbusConversation.swift") })
-        for file in files {
+    @Test func `what is said on a Modbus link or a CAN bus knows no clock, no line and no thread`() throws {
+        let modbus = try SourceTree.files(under: "Sources/Edges/ModbusBus/Conversation")
+        let can = try SourceTree.files(under: "Sources/Edges/CANBus").filter {
+            $0.path.hasSuffix("/CANConversation.swift") || $0.path.hasSuffix("/CANBattery.swift")
+        }
+        #expect(modbus.contains { $0.path.hasSuffix("/ModbusConversation.swift") } && can.count == 2)
+        for file in modbus + can {
             let words = [
                 "MonotonicTime.now()", "import Glibc", "import CModbus", "ModbusLine(", ".sleep()", "WakeUp",
+                "CANTransport(", "WallClock",
             ]
             file.findings("a link's value does I/O", where: { line in words.contains { line.contains($0) } })
                 .expectNone()

@@ -1,6 +1,5 @@
 import BatteryProfiles
 import DeviceCodecs
-import LinuxIO
 import Plant
 import Quantities
 
@@ -88,7 +87,9 @@ struct SendSchedule: Sendable {
 
     /// The frame if it is to be sent now. Whether it is sent or not, its time moves on: frames that exclude
     /// each other keep one rhythm.
-    mutating func take(_ index: Int, _ actuation: Actuation, at now: MonotonicTime) -> CANFrame? {
+    mutating func take(
+        _ index: Int, _ actuation: Actuation, at now: MonotonicTime, wallSeconds: Int64
+    ) -> CANFrame? {
         guard now >= next[index] else { return nil }
         let send = sends[index]
         next[index] = next[index] + send.period
@@ -96,7 +97,6 @@ struct SendSchedule: Sendable {
         if next[index] <= now { next[index] = now + send.period }
         guard send.isDue(actuation, at: now) else { return nil }
         counts[index] &+= 1
-        return send.frame(
-            actuation, at: now, wallSeconds: WallClock.nowMilliseconds() / 1_000, count: counts[index] &- 1)
+        return send.frame(actuation, at: now, wallSeconds: wallSeconds, count: counts[index] &- 1)
     }
 }

@@ -64,8 +64,8 @@ public struct CANMonitor: ~Copyable, Sendable {
             } catch {
                 lose(error)
             }
-            garbageBytes = max(garbageBytes, link.garbageBytes)
-            droppedFrames = max(droppedFrames, link.droppedFrames)
+            garbageBytes = max(garbageBytes, link.counts.garbageBytes)
+            droppedFrames = max(droppedFrames, link.counts.droppedFrames)
             if !link.isBroken { transport = consume link }
         }
     }

@@ -97,7 +97,7 @@ extension CANTransport {
         case .none: return
         case .some(let peer):
             guard case .listening = state else {
-                refusedPeers &+= 1
+                tallies.refusedPeers &+= 1
                 return
             }
             descriptor = consume peer
@@ -143,7 +143,7 @@ extension CANTransport {
             }
             noteDrops(received.messages.drops)
             guard let frame = received.frame else {
-                unusableFrames &+= 1
+                tallies.unusableFrames &+= 1
                 continue
             }
             let time =
@@ -159,7 +159,7 @@ extension CANTransport {
 
     private mutating func noteDrops(_ drops: UInt32?) {
         guard let drops else { return }
-        droppedFrames &+= UInt64(drops &- lastDrops)
+        tallies.droppedFrames &+= UInt64(drops &- lastDrops)
         lastDrops = drops
     }
 

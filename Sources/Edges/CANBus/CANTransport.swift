@@ -46,15 +46,9 @@ public struct CANTransport: ~Copyable, Sendable {
     var lastDrops: UInt32 = 0
     /// As an slcan adapter: the computer has opened the channel.
     var isChannelOpen = false
-    /// Garbage of decoders that are gone.
-    var garbageBefore: UInt64 = 0
 
-    /// Frames that came and found no room in the socket's queue, because nobody read it in time.
-    public internal(set) var droppedFrames: UInt64 = 0
-    /// What the kernel delivered and is no frame.
-    public internal(set) var unusableFrames: UInt64 = 0
-    /// Peers turned away because one was there already.
-    public internal(set) var refusedPeers: UInt64 = 0
+    /// Since it was opened; what a slcan decoder holds is added when it is asked for.
+    var tallies = CANTransportCounts()
     /// Times the slcan adapter refused what we asked (BEL).
     public internal(set) var adapterRefusals: UInt64 = 0
     /// The link has failed for good: open another. A listener outlives its peers.
@@ -124,8 +118,13 @@ public struct CANTransport: ~Copyable, Sendable {
         return false
     }
 
-    /// Bytes received so far that belonged to no frame (slcan; a cannelloni stream ends at the first one).
-    public var garbageBytes: UInt64 { garbageBefore &+ slcan.garbageBytes }
+    /// What it has counted since it was opened.
+    public var counts: CANTransportCounts {
+        var counts = tallies
+        // A cannelloni stream ends at the first byte that belongs to no frame.
+        counts.garbageBytes &+= slcan.garbageBytes
+        return counts
+    }
 
     /// The port a `cannelloniListen` address with port 0 got.
     public var localPort: UInt16? {
@@ -194,7 +193,7 @@ public struct CANTransport: ~Copyable, Sendable {
 
     /// Forgets the peer. A listener waits for the next one; any other link is broken.
     mutating func dropPeer() {
-        garbageBefore &+= slcan.garbageBytes
+        tallies.garbageBytes &+= slcan.garbageBytes
         slcan = SLCANDecoder()
         cannelloni = CannelloniDecoder()
         unsent = CANWireBytes()

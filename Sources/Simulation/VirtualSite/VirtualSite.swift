@@ -15,8 +15,7 @@ import SiteConfig
 /// Modbus links, and the production decoders and codecs, with bytes in between; and the simulated plant. No
 /// thread, no wire, no clock: the same input gives the same run.
 ///
-/// Not the production code: the owner of a battery's bus (`NearBattery` stands in for it), phasor measurement
-/// units, whose readings come without bytes.
+/// Not the production code: phasor measurement units, whose readings come without bytes.
 public struct VirtualSite {
     /// The plant's physics and the wires take no longer steps.
     private static let longestStep = Duration.milliseconds(20)
@@ -34,7 +33,7 @@ public struct VirtualSite {
     var core: CoreRun?
     /// What a daemon that has ended left; while one runs it has it.
     private var recorder: CycleRecorder?
-    private var nearBatteries: [NearBattery] = []
+    private var buses: [VirtualBus] = []
     private var near: CoreLinks?
     /// With the place of its far end.
     private var links: [(link: VirtualLink, far: Int)] = []
@@ -112,9 +111,9 @@ public struct VirtualSite {
         self.core = core
         isFrozen = false
         endsBy = nil
-        nearBatteries = config.units.enumerated().map { NearBattery($1, profiles[$0], at: now) }
-        let near = CoreLinks(config, epoch: now)
+        let near = CoreLinks(config, profiles: profiles, epoch: now)
         self.near = near
+        buses = near.buses.map { VirtualBus($0, at: now) }
         links = near.links.compactMap { link in
             endpoints.firstIndex(of: link.endpoint).map { (VirtualLink(link, config, at: now), $0) }
         }
@@ -137,8 +136,7 @@ public struct VirtualSite {
     private mutating func endDaemon() {
         takeRecorder()
         core = nil
-        nearBatteries = []
-        (near, links) = (nil, [])
+        (near, links, buses) = (nil, [], [])
         isFrozen = false
         endsBy = nil
         images = images.map { _ in UnitImage() }
@@ -192,7 +190,7 @@ public struct VirtualSite {
     private mutating func turn() {
         guard let core, let near else { return }
         for index in images.indices {
-            images[index].battery = nearBatteries[index].image
+            images[index].battery = near.battery(of: index)
             images[index].inverter = near.inverter(of: index)
             images[index].inputs = near.inputs(of: index)
         }
@@ -271,7 +269,6 @@ public struct VirtualSite {
             for index in links.indices {
                 links[index].link.advance(to: end, from: now, &farLinks[links[index].far], &plant)
             }
-            told += near?.takeEvents() ?? []
         }
         plant.site.advance(by: step)
         now = end
@@ -281,6 +278,7 @@ public struct VirtualSite {
                 plant.site.units[index].management.isPermitted = isPermitted
             }
         }
+        if !isFrozen { told += near?.takeEvents() ?? [] }
     }
 
     /// What battery and daemon say to each other.
@@ -289,14 +287,13 @@ public struct VirtualSite {
         if defect == .neverStale {
             if frames.isEmpty { frames = heard[index] } else { heard[index] = frames }
         }
-        guard let core, !isFrozen else { return }
+        guard core != nil, !isFrozen else { return }
         if let defect {
             frames = defect.spoil(
                 frames, hasSecondSender: plant.site.units[index].has(.bmsSecondSender))
         }
-        told += nearBatteries[index].accept(frames, at: now)
-        let actuation = actuation(of: index, core)
-        for frame in nearBatteries[index].sent(actuation, wallSeconds: wallSeconds, at: now) {
+        buses[index].carry(frames, at: now)
+        for frame in buses[index].taken(wallSeconds: wallSeconds, at: now) {
             farBatteries[index].hear(frame, at: now)
         }
     }

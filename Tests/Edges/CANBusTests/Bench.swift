@@ -10,10 +10,10 @@ struct Bench: ~Copyable {
     /// Generous: a loaded machine may take seconds where a quiet one takes milliseconds.
     static let patience = Duration.seconds(30)
 
-    var owner: CANBusOwner
+    let owner: CANBusOwner
     var images: TripleBufferReader<BatteryImage>
     var actuations: TripleBufferWriter<Actuation>
-    let reports: RingBuffer<CANBusReport>
+    var reports: RingBuffer<CANBusReport> { owner.conversation.reports }
     var log: [CANBusReport] = []
     // The ends point into these.
     private let imageStore: TripleBuffer<BatteryImage>
@@ -22,16 +22,16 @@ struct Bench: ~Copyable {
     init(_ address: CANAddress, battery: CANBattery = .pylontech(PylontechLowVoltage())) {
         imageStore = TripleBuffer(BatteryImage())
         actuationStore = TripleBuffer(Actuation.safe)
-        reports = RingBuffer(capacity: 256, filler: CANBusReport.filler)
         images = imageStore.reader()
         actuations = actuationStore.writer()
-        owner = CANBusOwner(
-            address: address, battery: battery, images: imageStore.writer(),
-            actuations: actuationStore.reader(), report: reports)
+        let conversation = CANConversation(
+            battery: battery, rates: CANBitRates(), images: imageStore.writer(),
+            actuations: actuationStore.reader())
+        owner = CANBusOwner(conversation, address: address)
     }
 
     var image: BatteryImage { images.latest.pointee }
-    var status: CANBusStatus { owner.status }
+    var status: CANBusStatus { owner.conversation.status }
 
     /// Lets the BMS hear from us.
     mutating func permit(for time: Duration = .seconds(60), contactors: Bool = true) {

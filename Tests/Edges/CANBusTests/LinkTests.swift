@@ -202,7 +202,7 @@ struct RawPeer: ~Copyable {
 
     @Test func `a raised flag ends the thread's work`() {
         let stop = StopFlag()
-        var bench = Bench(.cannelloni(host: "127.0.0.1", port: 1))
+        let bench = Bench(.cannelloni(host: "127.0.0.1", port: 1))
         stop.raise()
         bench.owner.run(until: stop)
         #expect(!bench.status.isLinkUp)

@@ -74,7 +74,7 @@ struct SocketStandIn: ~Copyable {
         #expect(frames.map(\.kind) == [.data, .data, .remote, .data, .error])
         #expect(frames.map(\.isFlexible) == [false, false, false, true, false])
         #expect(bytes(frames[0]) == [0x58, 0, 0x5E, 0] && bytes(frames[3]) == (0..<64).map { UInt8($0) })
-        let unusable = socket.transport.unusableFrames
+        let unusable = socket.transport.counts.unusableFrames
         #expect(unusable == 2)
     }
 
@@ -118,7 +118,7 @@ struct SocketStandIn: ~Copyable {
         socket.put(stateOfCharge)
         let last = try socket.take(1).count
         #expect(last == 1)
-        let dropped = socket.transport.droppedFrames
+        let dropped = socket.transport.counts.droppedFrames
         #expect(dropped == UInt64(200 - taken))
     }
 

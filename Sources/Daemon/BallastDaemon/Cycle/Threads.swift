@@ -205,8 +205,7 @@ enum Threads {
             threads.append(
                 try SystemThread(name: "can") {
                     _ = RealTime.enter(priority: priority, cpu: nil, locksMemory: false)
-                    guard var owner = handover.take() else { return }
-                    owner.run(until: stop)
+                    handover.take()?.run(until: stop)
                 })
         }
         for link in site.phasorLinks {

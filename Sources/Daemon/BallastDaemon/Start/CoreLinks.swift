@@ -1,3 +1,5 @@
+import BatteryProfiles
+import CANBus
 import LinuxIO
 import ModbusBus
 import Plant
@@ -6,8 +8,8 @@ import Recorder
 import SiteConfig
 import SiteEvents
 
-/// The site's Modbus links as the daemon makes them, without their threads and lines, and the cycle's ends
-/// of their slots. For those who run them in virtual time.
+/// The site's links as the daemon makes them, Modbus and CAN, without their threads and lines, and the
+/// cycle's ends of their slots. For those who run them in virtual time.
 public final class CoreLinks {
     /// What is said on one link.
     public struct Link {
@@ -15,7 +17,16 @@ public final class CoreLinks {
         public let conversation: ModbusConversation
     }
 
+    /// The bus of one unit's battery.
+    public struct Bus {
+        public let unit: String
+        public let address: CANAddress
+        public let conversation: CANConversation
+    }
+
     public let links: [Link]
+    /// By unit.
+    public let buses: [Bus]
     private let config: SiteConfig
     /// Kept: the slots' ends do not own it.
     private let exchange: Exchange
@@ -24,9 +35,19 @@ public final class CoreLinks {
     private var log = LinkLog()
 
     /// - Parameter epoch: where some cycle begins.
-    public init(_ config: SiteConfig, drivers: DriverFiles = DriverFiles(), epoch: MonotonicTime) {
+    public init(
+        _ config: SiteConfig, profiles: [BatteryProfile?], drivers: DriverFiles = DriverFiles(),
+        epoch: MonotonicTime
+    ) {
         self.config = config
-        exchange = Exchange(unitCount: config.units.count, phasorCount: 0)
+        let exchange = Exchange(unitCount: config.units.count, phasorCount: 0)
+        self.exchange = exchange
+        buses = config.units.enumerated().map { index, unit in
+            let battery = CANBattery(unit.battery, profiles[index])
+            return Bus(
+                unit: unit.id, address: CANAddress(unit.battery.transport),
+                conversation: SiteAssembly.conversation(battery, of: unit, index, exchange))
+        }
         let parts = SiteAssembly.ModbusParts(
             config: config, drivers: drivers, exchange: exchange,
             book: ReversionBook(config, ReversionRecord()), epoch: epoch)
@@ -39,6 +60,11 @@ public final class CoreLinks {
     }
 
     // MARK: The cycle's ends
+
+    public func battery(of unit: Int) -> BatteryImage {
+        ports[unit].pointee.battery.update()
+        return ports[unit].pointee.battery.latest.pointee
+    }
 
     public func inverter(of unit: Int) -> InverterImage {
         ports[unit].pointee.inverter.update()
@@ -80,7 +106,21 @@ public final class CoreLinks {
                         text: record.text))
             }
         }
+        for bus in buses {
+            while let report = bus.conversation.reports.pop() {
+                guard let record = log.line(report, on: bus.address) else { continue }
+                events.append(
+                    CoreEvent(
+                        name: record.event?.rawValue ?? "", unit: bus.unit, cause: Self.cause(report),
+                        text: record.text))
+            }
+        }
         return events
+    }
+
+    private static func cause(_ report: CANBusReport) -> String? {
+        guard case .state(_, let state, _, _) = report.event else { return nil }
+        return state.name
     }
 
     private func unit(_ number: UInt8, _ endpoint: ModbusEndpoint) -> String? {

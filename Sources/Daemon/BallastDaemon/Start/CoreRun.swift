@@ -276,14 +276,6 @@ public final class CoreRun {
 }
 
 extension ControlSettings {
-    /// What reads a unit's battery on its bus.
-    public static func battery(of unit: UnitConfig, _ profile: BatteryProfile?) -> CANBattery {
-        CANBattery(unit.battery, profile)
-    }
-
-    /// Which wire is which, and which coil drives what; `nil` without a module.
-    public static func ioMap(of unit: UnitConfig) -> ModbusIOMap? { unit.ioModule.map { ModbusIOMap($0) } }
-
     /// How old the evidence of a unit's power may be.
     public static func budget(of unit: UnitConfig, period: Duration) -> FreshnessBudget {
         SiteAssembly.settings(of: unit, period: period).budget

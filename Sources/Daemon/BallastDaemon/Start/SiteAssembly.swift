@@ -179,20 +179,26 @@ struct SiteAssembly {
     ) -> [CANLink] {
         config.units.enumerated().map { index, unit in
             let address = CANAddress(unit.battery.transport)
-            let reports = RingBuffer(capacity: 256, filler: CANBusReport.filler)
-            let status = CANBusStatus()
             let battery = CANBattery(unit.battery, index < profiles.count ? profiles[index] : nil)
-            let owner = CANBusOwner(
-                address: address, battery: battery,
-                images: exchange.batteries[index].writer(), actuations: exchange.toBatteries[index].reader(),
-                report: reports, status: status,
-                settings: CANLinkSettings(
-                    rates: CANBitRates(nominal: unit.battery.bitRate),
-                    filter: unit.battery.receivesOnlyKnown ? battery.identifiers : []))
+            let conversation = conversation(battery, of: unit, index, exchange)
+            let (status, reports) = (conversation.status, conversation.reports)
+            let settings = CANLinkSettings(
+                rates: CANBitRates(nominal: unit.battery.bitRate),
+                filter: unit.battery.receivesOnlyKnown ? battery.identifiers : [])
+            let owner = CANBusOwner(conversation, address: address, settings: settings)
             return CANLink(
                 name: "can \(address)", owner: Handover(owner), status: status, reports: reports,
                 address: address)
         }
+    }
+
+    /// What is said on the bus of a unit's battery.
+    static func conversation(
+        _ battery: CANBattery, of unit: UnitConfig, _ index: Int, _ exchange: Exchange
+    ) -> CANConversation {
+        CANConversation(
+            battery: battery, rates: CANBitRates(nominal: unit.battery.bitRate),
+            images: exchange.batteries[index].writer(), actuations: exchange.toBatteries[index].reader())
     }
 }
 
