@@ -103,16 +103,22 @@ struct IncidentCommand: ParsableCommand {
         guard let bytes = try DurableFile.read(file, limit: 1 << 30) else {
             throw Refusal("\(file): there is no such file")
         }
+        let told = try journal.map { path in
+            guard let lines = try DurableFile.read(path, limit: 64 << 20) else {
+                throw Refusal("\(path): there is no such file")
+            }
+            return lines
+        }
         try DurableFile.createDirectories(folder)
         try DurableFile.replace(folder + "/capture.cycles", with: bytes)
         let (lines, performance) = (folder + "/journal.txt", folder + "/performance.html")
+        // What stands there from another incident is none of this one.
+        for path in [lines, performance] { unlink(path) }
         if let at = Self.seconds(name) {
             if journal == nil { writeJournal(at, to: lines) }
             writePerformance(at, beside: file, to: performance)
         }
-        if let journal {
-            try DurableFile.replace(lines, with: try DurableFile.read(journal, limit: 64 << 20) ?? [])
-        }
+        if let told { try DurableFile.replace(lines, with: told) }
         let status = try OtherProgram.run([
             OtherProgram.beside("ballastd"), "--replay", file, "--page", folder + "/index.html",
             "--incident-json",

@@ -80,6 +80,15 @@ extension BallastDaemonTests {
             #expect(carried.contains("second line") && carried.contains("\"performance\":\"<!DOCTYPE html>"))
             let again = try startPeer("incident_judge.py", [place], name: "again", in: site.scratch)
             #expect(try again.exitStatus() == 0, "\(again.output)")
+            // A folder that is used again shows nothing of another incident; a log that is not there is said.
+            let other = place + "/other.cycles"
+            try DurableFile.replace(other, with: try #require(try DurableFile.read(file, limit: 1 << 26)))
+            _ = try site.runTool(["incident", other, "--output", place + "/incident"], status: 0)
+            let anew = try String(contentsOfFile: place + "/incident/index.html", encoding: .utf8)
+            #expect(!anew.contains("by=jürgen") && !anew.contains("srcdoc="))
+            let refused = try site.runTool(
+                ["incident", file, "--output", place + "/no", "--journal", place + "/none"], status: 1)
+            #expect(refused.log.contains("none: there is no such file"))
         }
 
         @Test func `a killed daemon's last cycles are kept, an ended one's are not, and a person's wish is`()
