@@ -63,6 +63,8 @@ extension Trace {
         .note{color:#444}iframe{width:100%;height:900px;border:1px solid #ddd}td.l{overflow-wrap:anywhere}svg{max-width:100%;height:auto}
         @media (prefers-color-scheme:dark){body{color:#eee;background:#161616}.trip{color:#ff9090}.note{color:#bbb}td,th{border-color:#444}
         .first,.danger{background:#c00000;color:#fff}svg{background:#fff}}
+        @media (max-width:600px){body{padding:0 8px}table{font-size:12px}td,th{padding-right:6px;overflow-wrap:anywhere}
+        td.t{white-space:normal}}
         """
 
     /// What means danger to people comes before everything else.
