@@ -35,8 +35,7 @@ import Testing
     /// - Returns: what `ballastctl audit verify` says, and its status.
     private func verify(_ more: [String] = []) throws -> (text: String, status: Int32) {
         let process = Process()
-        let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
-        process.executableURL = folder.appendingPathComponent("ballastctl")
+        process.executableURL = URL(fileURLWithPath: try RunningProgram.path(of: "ballastctl"))
         process.arguments = ["audit", "verify", "--state", scratch.path] + more
         let pipe = Pipe()
         process.standardOutput = pipe

@@ -79,11 +79,8 @@ final class Program {
         return processID
     }
 
-    /// One of our own programs, from the folder that the tests were built into.
-    static func built(_ name: String) throws -> String {
-        try URL(filePath: FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-            .deletingLastPathComponent().appending(path: name).path
-    }
+    /// One of our own programs.
+    static func built(_ name: String) throws -> String { try RunningProgram.path(of: name) }
 
     /// Standard error so far.
     var log: String { text(of: logFile) }

@@ -20,13 +20,12 @@ import Testing
         let writer = try SpoolWriter(directory: scratch.path + "/spool")
         for number in 1...50 { _ = try writer.append(Array("{\"kind\":\"event\",\"was\":\(number)}".utf8)) }
         try writer.sync()
-        let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
         let python = try #require(ProcessInfo.processInfo.environment["BALLAST_PYTHON"])
         let process = Process()
         process.executableURL = URL(fileURLWithPath: python)
         process.arguments = [
-            "Tests/Peers/hostile_aggregator.py", folder.appendingPathComponent("ballast-link").path,
-            scratch.path, "5",
+            "Tests/Peers/hostile_aggregator.py", try RunningProgram.path(of: "ballast-link"), scratch.path,
+            "5",
         ]
         let pipe = Pipe()
         process.standardOutput = pipe

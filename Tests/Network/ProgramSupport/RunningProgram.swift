@@ -55,8 +55,10 @@ public final class RunningProgram {
         return path
     }
 
-    /// Where the programs are that the tests were built with.
+    /// Where the programs are: those that the tests were built with, or those of the folder that
+    /// `BALLAST_PROGRAMS` names.
     public static func buildFolder() throws -> String {
+        if let folder = getenv("BALLAST_PROGRAMS") { return String(cString: folder) }
         var buffer = [CChar](repeating: 0, count: 4_096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         if count < 0 { throw SystemError.last("readlink") }
