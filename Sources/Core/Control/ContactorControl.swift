@@ -30,6 +30,16 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private(set) var hasEnded = false
     /// The battery has shown a current since then: its sensor follows.
     private var hasFlowed = false
+    /// Since the opening began: the battery has shown a current; told zero, the inverter has shown none, and
+    /// so has the battery then.
+    private(set) var hasCarried = false
+    private(set) var showedZero = false
+    private(set) var hasObeyed = false
+    /// Since when the battery, which has carried a current, shows none.
+    private(set) var restedSince: MonotonicTime?
+    private var isRested: Bool { restedSince != nil }
+    /// What somebody else starts each second has just ended within the one, or is over after the other.
+    private static let (justRested, longRested) = (Duration.milliseconds(100), Duration.seconds(2))
     /// Whether the inverter shows power, in this cycle; `nil` = it tells none.
     private var showsPower: Bool?
     /// It told its power in the cycle before.
@@ -114,6 +124,23 @@ struct ContactorControl: Sendable, BitwiseCopyable {
                 asked: asked),
             after: elapsed)
         if finding == .none, !isSeenSinceClosing(image, at: now) { finding = .unknown }
+        learnObedience(at: now)
+    }
+
+    /// Whether the inverter has ended its power since it is told so, if only until somebody else began it
+    /// anew. Its display may stand still; then a battery that has carried a current and carries none says
+    /// it. What ends while it is left alone its own timer has ended.
+    private mutating func learnObedience(at now: MonotonicTime) {
+        guard case .opening = sequence.state else {
+            (hasCarried, showedZero, hasObeyed, restedSince) = (false, false, false, nil)
+            return
+        }
+        let isLoaded = load.isLoaded(seen.current, seen.packVoltage)
+        hasCarried = hasCarried || isLoaded == true
+        restedSince = hasCarried && isLoaded == false ? restedSince ?? now : nil
+        guard restsSince == nil else { return }
+        showedZero = showedZero || showsPower == false
+        hasObeyed = hasObeyed || isRested
     }
 
     /// What was measured before the contact closed is no evidence of what it carries.
@@ -189,13 +216,16 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         defer { wasHeard = isHeard }
         hasFlowed = restsSince != nil && (hasFlowed || load.isLoaded(seen.current, seen.packVoltage) == true)
         let reversion = inverter.reversion
-        if isOverridden {
-            (restsSince, hasEnded) = (nil, false)
-            return seen.isUnloaded = finding == .none
-        }
         guard case .opening(let since, _) = sequence.state, finding != .none else {
             seen.isUnloaded = finding == .none
+            if isOverridden { return (restsSince, hasEnded) = (nil, false) }
             return stayAlone(for: reversion, at: now)
+        }
+        let hasRested = hasRested(since: since, at: now)
+        // Its own timer ends nothing that somebody else starts anew; told zero, one that obeys does.
+        if hasObeyed || (showedZero && isOverridden) {
+            (restsSince, hasEnded) = (nil, false)
+            return seen.isUnloaded = hasRested
         }
         // What did not reach it, it could not obey: it is told once more, once. Nor does its own timer end
         // what somebody else has started since: power that had ended and is back is told zero each time.
@@ -205,8 +235,17 @@ struct ContactorControl: Sendable, BitwiseCopyable {
             (restsSince, heardAgain, hasEnded) = (nil, now, false)
         }
         if restsSince == nil, now - (heardAgain ?? since) >= following(reversion) { restsSince = now }
-        guard let restsSince else { return seen.isUnloaded = false }
-        seen.isUnloaded = inverter.isProven && finding == .unknown && now - restsSince >= reversion
+        guard let restsSince else { return seen.isUnloaded = hasRested }
+        let isOver = inverter.isProven && finding == .unknown && now - restsSince >= reversion
+        seen.isUnloaded = isOver || hasRested
+    }
+
+    /// A display that stands still may keep an opening from its end; a battery that has carried a current and
+    /// carries none lets it end while there is time.
+    private func hasRested(since: MonotonicTime, at now: MonotonicTime) -> Bool {
+        guard let age = restedSince.map({ now - $0 }) else { return false }
+        guard now - since >= .nanoseconds(settings.openingLimit.nanoseconds / 2) else { return false }
+        return age <= Self.justRested || age >= Self.longRested
     }
 
     /// Told again, an inverter that has not obeyed might go on. It is left alone until power is wanted of it,

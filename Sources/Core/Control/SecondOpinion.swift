@@ -1,5 +1,6 @@
 import Interlocks
 import Plant
+import PowerDispatch
 import Quantities
 
 /// A measurement that another one contradicts.
@@ -70,8 +71,17 @@ struct SecondOpinion: Sendable, BitwiseCopyable {
     /// So far it may move against the current before that is told: a BMS corrects itself by less.
     private static let driftStep = 0.03
 
+    /// Over a minute, where the instants in which both are sampled no longer count, and losses are known: of
+    /// the power, and the least mean power, of the rating, that says anything.
+    private static let memory = Duration.seconds(60)
+    private static let meanShare = 0.1
+    private static let meanLeast = 0.25
+
     private let rating: Watts
-    private let idle: Watts
+    private let losses: UnitLosses
+    private var idle: Watts { losses.idle }
+    /// Leaky means of what battery and inverter say.
+    private var mean = (battery: Watts.zero, power: Watts.zero)
     private var currentFor = Duration.zero
     private var voltageFor = Duration.zero
     private var doubtsCurrent = false
@@ -84,9 +94,10 @@ struct SecondOpinion: Sendable, BitwiseCopyable {
     /// What the battery has given since the charge was compared last, as a share of an hour at full power.
     private var drift: (from: Fraction, given: Double)?
 
-    init(rating: Watts, idle: Watts) {
+    /// - Parameter losses: between the battery and the terminals, at the most.
+    init(rating: Watts, losses: UnitLosses) {
         self.rating = rating
-        self.idle = idle
+        self.losses = losses
     }
 
     /// Looks once, and tells what is new.
@@ -101,9 +112,20 @@ struct SecondOpinion: Sendable, BitwiseCopyable {
         guard let current = seen.current, let pack = seen.packVoltage, let power = seen.power, pack > .zero
         else { return }
         let allowed = max(power.magnitude * Self.powerShare, rating * Self.ratedShare) + idle
-        let isWrong = (pack * current - power).magnitude > allowed
+        let isFar = (pack * current - power).magnitude > allowed
+        let isWrong = isFar || isMeanWrong(pack * current, power, elapsed)
         let finding = Finding(doubt: .current, said: current.value, other: (power / pack).value, isNew: true)
         judge(isWrong, finding, &currentFor, &doubtsCurrent, elapsed, tell)
+    }
+
+    /// A sensor that shows a share of the truth: no instant by itself says so, the mean of a minute does.
+    private mutating func isMeanWrong(_ battery: Watts, _ power: Watts, _ elapsed: Duration) -> Bool {
+        let share = min(1, elapsed.seconds / Self.memory.seconds)
+        mean.battery += (battery - mean.battery) * share
+        mean.power += (power - mean.power) * share
+        guard mean.power.magnitude >= rating * Self.meanLeast else { return false }
+        let allowed = mean.power.magnitude * Self.meanShare + losses.loss(at: mean.power)
+        return (mean.battery - mean.power).magnitude > allowed
     }
 
     private mutating func lookAtVoltage(_ seen: Sight, _ elapsed: Duration, _ tell: (Finding) -> Void) {

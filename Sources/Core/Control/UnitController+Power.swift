@@ -53,6 +53,14 @@ extension UnitController {
         return delivered(signals).map { $0.magnitude <= settings.zeroPower } == true
     }
 
+    /// Both ends of the unit at this moment.
+    mutating func lost(_ signals: UnitSignals) -> SeenLosses.Sight? {
+        guard let drawn = sight.drawn(signals.image, at: signals.now), let delivered = delivered(signals),
+            let (lowest, highest) = sight.actuation.asked(at: signals.now)
+        else { return nil }
+        return SeenLosses.Sight(drawn: drawn, delivered: delivered, lowest: lowest, highest: highest)
+    }
+
     mutating func delivered(_ signals: UnitSignals) -> Watts? {
         signals.image.inverter.activePower.fresh(at: signals.now, within: settings.budget.inverter)
     }

@@ -36,7 +36,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         sight = UnitSight(settings, heat: heat)
         contactors = ContactorControl(settings)
         gap = ShortGap(limit: shortGap)
-        opinion = SecondOpinion(rating: settings.rating, idle: settings.directCurrentLosses.idle)
+        opinion = SecondOpinion(rating: settings.rating, losses: settings.directCurrentLosses)
         mode = UnitMode(enterService: enterService)
     }
 
@@ -355,6 +355,7 @@ struct UnitController: Sendable, BitwiseCopyable {
             return closedWindow
         }
         let rating = nameplate.map { min($0, settings.rating) } ?? settings.rating
+        limits.look(lost(signals), settings, after: elapsed)
         return limits.window(signals, verdict, seen, rating: rating, settings, after: elapsed)
     }
 

@@ -9,13 +9,20 @@ struct UnitLimits: Sendable, BitwiseCopyable {
     private var charge = WideningLimit()
     private var discharge = WideningLimit()
     private var lowestVoltage = LowestVoltage()
+    private var losses = SeenLosses()
 
     init() {}
+
+    /// What is lost at this moment.
+    mutating func look(_ sight: SeenLosses.Sight?, _ settings: UnitSettings, after elapsed: Duration) {
+        losses.look(sight, rating: settings.rating, patience: settings.budget.battery, after: elapsed)
+    }
 
     /// The unit does not run: its next limits come at once.
     mutating func forget() {
         charge.forget()
         discharge.forget()
+        losses.forget()
     }
 
     /// Starts at `rating`, the smaller of the file's and the inverter's own; every line only narrows.
@@ -27,10 +34,12 @@ struct UnitLimits: Sendable, BitwiseCopyable {
         window.limitCharge(to: settings.rating * verdict.charge.share, verdict.charge.cause)
         window.limitDischarge(to: settings.rating * verdict.discharge.share, verdict.discharge.cause)
         // Limits are the battery's: what is lost on the way lies between its power and the terminals'. Where
-        // nobody says how much, a discharge reckons with much and a charge with none.
+        // nobody says how much, a discharge reckons with much and a charge with none; and what is said of it
+        // counts no further than it is seen.
         let voltage = lowestVoltage.add(seen.packVoltage, at: signals.now)
-        let toCharge = settings.losses.absorbed(into: voltage * seen.chargeCurrentLimit)
-        let toDischarge = settings.directCurrentLosses.injected(from: voltage * seen.dischargeCurrentLimit)
+        let toCharge = losses.absorbed(into: voltage * seen.chargeCurrentLimit, settings.losses)
+        let toDischarge = losses.injected(
+            from: voltage * seen.dischargeCurrentLimit, settings.directCurrentLosses)
         window.limitCharge(
             to: charge.follow(toCharge, rating: settings.rating, after: elapsed), .batteryCurrentLimit)
         window.limitDischarge(

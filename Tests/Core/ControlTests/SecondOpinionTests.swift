@@ -29,6 +29,43 @@ import Testing
         #expect(told == row.doubt.map { [Event.Kind.doubted($0)] } ?? [], row.why)
     }
 
+    // swift-format-ignore
+    static let shares: [(share: Double, isTold: Bool, why: Comment)] = [
+        (0.60, true,  "shows three fifths of the truth"),
+        (0.88, true,  "an eighth below it"),
+        (0.92, false, "sensors and losses"),
+        (1.08, false, "the same"),
+        (1.12, true,  "an eighth above it"),
+    ]
+
+    @Test(arguments: shares) func `a current sensor that shows a share of the truth is told in minutes`(
+        row: (share: Double, isTold: Bool, why: Comment)
+    ) {
+        for power in [-400.0, 400] {
+            var site = Site(units: 1, basePoint: .kilowatts(power))
+            site.enterService()
+            site.run(for: .seconds(5))
+            site.feeds[0].packCurrent = power * 1_000 / 800 * row.share
+            site.run(for: .seconds(240))
+            #expect(site.happened.contains { $0.kind == .doubted(.current) } == row.isTold, row.why)
+        }
+    }
+
+    @Test(arguments: [0.5, 3, 40, 300])
+    func `power that goes to and fro beside a current that comes a second later is no doubt`(half: Double) {
+        var site = Site(units: 1, basePoint: .kilowatts(400))
+        site.enterService()
+        var late = [Double](repeating: 500, count: 50)
+        for cycle in 0..<20_000 {
+            let power = Int(Double(cycle) * 0.02 / half) % 2 == 0 ? 400_000.0 : -400_000
+            site.feeds[0].activePower = power
+            late.append(power / 800)
+            site.feeds[0].packCurrent = late.removeFirst()
+            site.cycle()
+        }
+        #expect(!site.happened.contains { $0.kind == .doubted(.current) })
+    }
+
     @Test(arguments: [(0.05, true), (-0.05, false)])
     func `a charge that creeps is told where no current explains it`(step: (Double, Bool)) {
         var site = Site(units: 1, basePoint: .kilowatts(100))

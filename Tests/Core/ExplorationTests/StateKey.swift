@@ -127,6 +127,10 @@ private struct UnitKey: Hashable {
         bits.add(Bits.age(of: control.closedAt, now, atMost: 1), width: 2)
         bits.add(control.restsSince != nil)
         bits.add(control.hasEnded)
+        bits.add(control.hasCarried)
+        bits.add(control.showedZero)
+        bits.add(control.hasObeyed)
+        bits.add(Bits.age(of: control.restedSince, now, atMost: 2), width: 2)
         bits.add(Bits.age(of: control.leavesContactors ? control.startedAt : nil, now, atMost: 2), width: 2)
         bits.add(
             Bits.age(of: control.leavesContactors ? control.inputsSeenAt : nil, now, atMost: 2), width: 2)
@@ -237,7 +241,7 @@ extension StateKey {
                     "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
                     "finding",
                     "startedAt", "leavesContactors", "inputsSeenAt", "closedAt", "restsSince", "hasEnded",
-                    "hasFlowed",
+                    "hasFlowed", "hasCarried", "showedZero", "hasObeyed", "restedSince",
                     "showsPower", "wasHeard",
                     "heardAgain", "isOverridden",
                     "inverter", "zeroPower",

@@ -47,6 +47,21 @@ import Testing
         #expect(bus.battery.image.hasSecondSender)
     }
 
+    @Test func `a battery without values beside somebody who has some has none`() {
+        var bus = Bus()
+        let blank = frame(0x351, "ff ff ff ff ff ff ff ff")
+        for _ in 0..<5 { bus.period([SecondSenderTests.closed]) }
+        for _ in 0..<50 {
+            bus.period([blank, SecondSenderTests.open])
+            #expect(bus.limit == nil || bus.limit == 0)
+        }
+        for _ in 0..<10 {
+            bus.period([SecondSenderTests.open, blank])
+            #expect(bus.limit == nil)
+        }
+        #expect(bus.battery.image.hasSecondSender)
+    }
+
     @Test func `it ends a minute after the other has gone, and until then the strictest limit holds`() {
         var bus = Bus()
         for _ in 0..<10 { bus.period([SecondSenderTests.closed, SecondSenderTests.open]) }

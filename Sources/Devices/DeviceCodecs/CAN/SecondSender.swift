@@ -25,6 +25,8 @@ struct SecondSender: Sendable {
     private var kept = BatteryImage()
     /// When the strictest of each limit was said.
     private var limitSaidAt: [MonotonicTime?] = Array(repeating: nil, count: 5)
+    /// When one of them said that it has no limit to tell: that is stricter than any.
+    private var limitUnsaidAt: [MonotonicTime?] = Array(repeating: nil, count: 5)
     private static let memory = Duration.seconds(60)
 
     init(period: Duration) { self.period = period }
@@ -90,8 +92,15 @@ struct SecondSender: Sendable {
         _ field: WritableKeyPath<BatteryImage, Reading<Value>>, _ index: Int, _ image: BatteryImage,
         at time: MonotonicTime, _ isStricter: (Value, Value) -> Bool
     ) {
-        guard let new = image[keyPath: field].fresh(at: time, within: .zero) else { return }
         let window = isHeard(at: time) ? Self.memory : period * 2
+        guard let new = image[keyPath: field].fresh(at: time, within: .zero) else {
+            if image[keyPath: field].told(at: time) == .zero { limitUnsaidAt[index] = time }
+            return
+        }
+        if let unsaidAt = limitUnsaidAt[index], time - unsaidAt <= window {
+            kept[keyPath: field] = .bad(.notImplemented, since: unsaidAt)
+            return
+        }
         if let saidAt = limitSaidAt[index], time - saidAt <= window,
             let old = kept[keyPath: field].fresh(at: time, within: Self.memory), isStricter(old, new)
         {
@@ -107,7 +116,7 @@ struct SecondSender: Sendable {
         guard let strictUntil, time < strictUntil else { return image }
         var result = image
         func take<Value>(_ field: WritableKeyPath<BatteryImage, Reading<Value>>) {
-            guard kept[keyPath: field].age(at: time) != nil else { return }
+            guard kept[keyPath: field].told(at: time) != nil else { return }
             result[keyPath: field] = kept[keyPath: field]
         }
         take(\.chargeCurrentLimit)
