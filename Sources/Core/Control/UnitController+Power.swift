@@ -62,6 +62,6 @@ extension UnitController {
     }
 
     mutating func delivered(_ signals: UnitSignals) -> Watts? {
-        signals.image.inverter.activePower.fresh(at: signals.now, within: settings.budget.inverter)
+        sight.delivered(signals.image, at: signals.now)
     }
 }

@@ -11,7 +11,7 @@ struct UnitController: Sendable, BitwiseCopyable {
     var bank = InterlockBank()
     var mode: UnitMode
     var sight: UnitSight
-    private(set) var reported: InterlockSet = .none
+    private(set) var report = InterlockReport()
     /// Who keeps the unit out of service.
     var locks = UnitLocks()
     private(set) var hold = UnitHold.none
@@ -127,7 +127,7 @@ struct UnitController: Sendable, BitwiseCopyable {
             add(hasSecondSender ? .secondSenderHeard : .secondSenderGone, input, &events)
         }
         let verdict = bank.evaluate(rows, of: signals, after: input.elapsed, isExcused: input.isExcused)
-        report(verdict, rows, signals, input, &events)
+        report.tell(verdict, of: bank, rows, signals, sight, input, &events)
         judgePower(signals, input, &events)
         compare(signals, input, &events)
         readNameplate(signals, input, &events)
@@ -357,53 +357,6 @@ struct UnitController: Sendable, BitwiseCopyable {
         let rating = nameplate.map { min($0, settings.rating) } ?? settings.rating
         limits.look(lost(signals), settings, after: elapsed)
         return limits.window(signals, verdict, seen, rating: rating, settings, after: elapsed)
-    }
-
-    private mutating func report(
-        _ verdict: InterlockBank.Verdict, _ rows: Span<InterlockRow>, _ signals: UnitSignals, _ input: Input,
-        _ events: inout EventList
-    ) {
-        for index in 0..<rows.count {
-            let row = rows[index]
-            let isWarned = bank.warnings.contains(row.id)
-            let isTold = verdict.tripped.contains(row.id) || verdict.counted.contains(row.id)
-            guard isTold || isWarned != reported.contains(row.id) else { continue }
-            func add(_ kind: Event.Kind, limit: Double?) {
-                let shown = signals.shown(row.signal, limit: limit)
-                var event = Event(
-                    unit: input.index, kind: kind, value: shown.value, limit: shown.limit,
-                    cycle: input.cycle, at: input.now)
-                tellMissing(row.signal, in: &event)
-                events.append(event)
-            }
-            if row.count > 0 && verdict.counted.contains(row.id) {
-                add(.countedAnew(row.id), limit: row.trip)
-            }
-            if verdict.tripped.contains(row.id) {
-                // By its count, and not by what is measured now, where that alone is no trip.
-                let isByCount = row.countsEarly && verdict.counted.contains(row.id)
-                add(.tripped(row.id), limit: isByCount ? nil : row.trip)
-                if row.id == .notFollowing { events.tell(sight.actuation.last, delivered(signals)) }
-            }
-            if isWarned != reported.contains(row.id) {
-                add(isWarned ? .warned(row.id) : .warningGone(row.id), limit: row.warn)
-            }
-        }
-        reported = bank.warnings
-    }
-
-    /// The silence that judges counts one budget more than what is refused has lasted.
-    private mutating func tellMissing(_ signal: Signal, in event: inout Event) {
-        let (missing, budget): (MissingReading?, Duration)
-        switch signal {
-        case .batterySilence: (missing, budget) = (sight.missingBattery, settings.budget.battery)
-        case .inverterSilence: (missing, budget) = (sight.missingInverter, settings.budget.inverter)
-        case _: return
-        }
-        guard let missing else { return }
-        event.missing = missing
-        event.value = missing.lasting?.seconds
-        if missing.fault != .stale, let limit = event.limit { event.limit = limit - budget.seconds }
     }
 
     private mutating func reportMode(from before: UnitMode.State, _ input: Input, _ events: inout EventList) {

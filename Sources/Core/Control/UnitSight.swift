@@ -114,6 +114,25 @@ struct UnitSight: Sendable, BitwiseCopyable {
         }
     }
 
+    /// The silence that judges counts one budget more than what is refused has lasted.
+    func tellMissing(_ signal: Signal, in event: inout Event) {
+        let (missing, budget): (MissingReading?, Duration)
+        switch signal {
+        case .batterySilence: (missing, budget) = (missingBattery, settings.budget.battery)
+        case .inverterSilence: (missing, budget) = (missingInverter, settings.budget.inverter)
+        case _: return
+        }
+        guard let missing else { return }
+        event.missing = missing
+        event.value = missing.lasting?.seconds
+        if missing.fault != .stale, let limit = event.limit { event.limit = limit - budget.seconds }
+    }
+
+    /// What the inverter says that it gives; `nil` = nobody knows.
+    func delivered(_ image: UnitImage, at now: MonotonicTime) -> Watts? {
+        image.inverter.activePower.fresh(at: now, within: settings.budget.inverter)
+    }
+
     /// What the battery says that flows, at its terminals; positive = discharge. `nil` = nobody knows, or
     /// it is more than the inverter could ever give.
     func drawn(_ image: UnitImage, at now: MonotonicTime) -> Watts? {

@@ -72,7 +72,7 @@ private struct UnitKey: Hashable {
         bits.add(bank.stopping, width: rowCount)
         held = bits.word
         bits = Bits()
-        bits.add(unit.reported.rawValue, width: 40)
+        bits.add(unit.report.standing.rawValue, width: 40)
         bits.add(bank.firstOut.map { UInt64($0.rawValue) + 1 } ?? 0, width: 6)
         bits.add(bank.operatorResets.isEmpty)
         bits.add(memory.isInsulationKnown)
