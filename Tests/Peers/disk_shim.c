@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,12 @@
 #include <unistd.h>
 
 static volatile int64_t *state;
+// With DISK_HANGS_AT=PART nothing is ever opened whose path has PART in it.
+static const char *hangs_at;
 
 __attribute__((constructor)) static void begin(void) {
     const char *path = getenv("DISK_SHIM");
+    hangs_at = getenv("DISK_HANGS_AT");
     int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (file < 0) return;
     void *memory = mmap(0, 8, PROT_READ, MAP_SHARED, file, 0);
@@ -64,4 +68,20 @@ int fdatasync(int file) {
     static int (*real)(int);
     if (!real) real = dlsym(RTLD_NEXT, "fdatasync");
     return is_sick(file) ? -1 : real(file);
+}
+
+static void hang_at(const char *path) {
+    while (hangs_at && *hangs_at && strstr(path, hangs_at)) usleep(1000);
+}
+
+// glibc's own open() does not come through here; what a program calls does.
+int open(const char *path, int flags, ...) {
+    static int (*real)(const char *, int, unsigned);
+    if (!real) real = dlsym(RTLD_NEXT, "open");
+    va_list more;
+    va_start(more, flags);
+    unsigned mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, unsigned) : 0;
+    va_end(more);
+    hang_at(path);
+    return real(path, flags, mode);
 }

@@ -7,7 +7,7 @@ import Synchronization
 final class PowerSight: Sendable {
     /// Why a unit's coils may open.
     enum Evidence: Sendable, Equatable {
-        /// Its inverter was told zero, said yes, and was seen there.
+        /// Its inverter was told zero, said yes, and was seen to come there.
         case seen
         /// Whatever it was told, its own reversion is over.
         case reversion
@@ -22,6 +22,8 @@ final class PowerSight: Sendable {
         /// Since when each side was near zero in every look.
         var restsSince: [WirePlan.Look.Side: MonotonicTime] = [:]
         var seen: [WirePlan.Look.Side: MonotonicTime] = [:]
+        /// Since it is told zero its inverter has shown power: what it shows moves.
+        var hasShownPower = false
         /// The sides that count: one that tells nothing at all is none.
         var sides: Set<WirePlan.Look.Side> = []
         var closedCoils = 0
@@ -62,6 +64,7 @@ final class PowerSight: Sendable {
         units.withLock {
             guard let power, power.magnitude <= look.nearZero else {
                 $0[look.owner]?.restsSince[look.side] = nil
+                if power != nil, look.side == .ac { $0[look.owner]?.hasShownPower = true }
                 return
             }
             if $0[look.owner]?.restsSince[look.side] == nil { $0[look.owner]?.restsSince[look.side] = now }
@@ -88,7 +91,9 @@ final class PowerSight: Sendable {
         units.withLock { units in
             guard let unit = units[write.owner], unit.untold <= 0 else { return nil }
             if now - unit.lastWrite >= write.wait { return .reversion }
-            guard unit.isAcknowledged, unit.sides.contains(.ac) else { return nil }
+            // One that has shown nothing else may show zeros whatever flows: an inverter without power loses
+            // nothing by the wait, and one with power must not be believed.
+            guard unit.isAcknowledged, unit.hasShownPower, unit.sides.contains(.ac) else { return nil }
             let isSeen = unit.sides.allSatisfy { side in
                 guard let since = unit.restsSince[side], let seen = unit.seen[side] else { return false }
                 return seen - since >= Self.steady && now - seen <= Self.freshness

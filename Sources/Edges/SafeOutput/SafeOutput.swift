@@ -3,9 +3,9 @@ import ModbusBus
 import Quantities
 import Synchronization
 
-/// Writes zero to every device of a plan, all links at once: what is left to do when the controller has died.
-/// A coil opens when its inverter, told zero, is seen at zero power, or when its reversion is over since the
-/// last write to it; never earlier.
+/// Writes zero to every device of a plan, all links at once: what is left when the controller has died.
+/// A coil opens when its inverter, told zero, is seen to come from power to zero, or when its reversion is
+/// over since the last write to it; never earlier.
 ///
 /// It shares nothing with the cycle: no configuration, no decision, no state but the plan. It may only run
 /// while nobody else drives the devices; who calls it holds the daemon's lock.

@@ -90,10 +90,17 @@ extension BallastDaemonTests {
             }
         }
 
-        @Test(arguments: [true, false])
+        /// What its inverter does when it is told zero.
+        enum Inverter: CaseIterable {
+            case obeys, disobeys
+            /// And shows zeros all the while.
+            case lies
+        }
+
+        @Test(arguments: Inverter.allCases)
         func
             `the safe output opens contacts when power is seen to have ended, not when zero was acknowledged`(
-                obeys: Bool
+                inverter: Inverter
             ) throws
         {
             let site = RunningSite(
@@ -109,17 +116,18 @@ extension BallastDaemonTests {
                 return plan.contains("look BESS_01") && plan.contains(" = ac ") && plan.contains(" = dc ")
             }
             #expect(try site.daemon.end(by: SIGKILL) == 128 + Int(SIGKILL))
-            if !obeys {
+            if inverter != .obeys {
                 // Nor by its own timer, which would end the power that the program looks at.
                 try site.simulate("fault inverter_keeps_power BESS_01")
                 try site.simulate("fault inverter_disobeys BESS_01")
+                if inverter == .lies { try site.simulate("fault inverter_zeros BESS_01") }
             }
             let program = try Self.safeOutput(site)
             #expect(try program.exitStatus() == 0, "\(program.log)")
             let truth = try site.truth().units[0]
             let (zero, off) = (try #require(truth.zero_since_ms), try #require(truth.coils_off_since_ms))
             #expect(truth.coils == [])
-            if obeys {
+            if inverter == .obeys {
                 #expect(truth.main_contactor_burnt != true)
                 #expect(off - zero < 4_000, "long before its reversion")
                 #expect(program.log.contains("BESS_01 was seen at zero power, coils off after"))
@@ -249,6 +257,29 @@ extension BallastDaemonTests {
             let again = try Self.safeOutput(site)
             #expect(try again.exitStatus() == 1, "\(again.log)")
             #expect(again.log.contains("the plan is damaged: it was NOT told zero"), "\(again.log)")
+        }
+
+        @Test func `a disk that never answers keeps nobody from writing zero`() throws {
+            let site = try RunningSite.small()
+            site.file.units[0].reversionSeconds = 8
+            let runtime = site.scratch.path + "/runtime"
+            mkdir(runtime, 0o755)
+            let environment = ["RUNTIME_DIRECTORY=\(runtime)"]
+            let disk = try ShimmedDisk(in: site.scratch)
+            try site.startPlant()
+            try site.startDaemon(environment: environment)
+            try site.waitForMode("running")
+            try site.simulate("frequency 49.5")
+            try site.waitForSetpoints([18.8])
+            try eventually("the copy is there") { access(runtime + "/wires", F_OK) == 0 }
+            #expect(try site.daemon.end(by: SIGKILL) == 128 + Int(SIGKILL))
+            let program = try Program(
+                Program.built("ballastd"), ["--safe-output", "--config", site.configuration],
+                environment: environment + disk.hanging, name: "safe-output", in: site.scratch)
+            try eventually("zero is written") { try site.truth().units[0].setpoint_w == 0 }
+            #expect(try site.truth().units[0].reversions == 0, "\(program.log)")
+            #expect(try program.exitStatus() == 1)
+            #expect(program.log.contains("the disk does not answer; zero is written by the copy"))
         }
 
         @Test func `--check says how long the safe output may take on each link`() throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import BallastDaemon
 
 /// The disk under one daemon's state folder, as the test wants it.
-private final class ShimmedDisk {
+final class ShimmedDisk {
     private let file: String
     private let shim: String
 
@@ -29,6 +29,9 @@ private final class ShimmedDisk {
     }
 
     var environment: [String] { ["LD_PRELOAD=\(shim)", "DISK_SHIM=\(file)"] }
+
+    /// Whoever opens a file of the state folder never comes back from it.
+    var hanging: [String] { ["LD_PRELOAD=\(shim)", "DISK_HANGS_AT=/state/"] }
 
     /// 0 = well; an errno; below 0 = it does not come back.
     func become(_ state: Int64) throws {

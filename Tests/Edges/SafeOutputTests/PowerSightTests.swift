@@ -34,22 +34,27 @@ import Testing
     }
 
     private static let none: @Sendable (Int64) -> Watts? = { _ in Watts(0) }
+    /// 9 kW when it is first looked at, and none from then on.
+    private static let falls: @Sendable (Int64) -> Watts? = { Watts($0 <= 100 ? 9_000 : 0) }
 
     // swift-format-ignore
     @Test func `coils open on what is seen on both sides for a while, or when the reversion is over`() {
         let flows: (Int64) -> Watts? = { _ in Watts(-50_000) }
-        #expect(sight(ac: Self.none, dc: Self.none, until: 400).1 == nil, "an inverter may show its power late")
-        #expect(sight(ac: Self.none, dc: Self.none, until: 500).1 == .seen)
+        #expect(sight(ac: Self.falls, dc: Self.none, until: 500).1 == nil, "an inverter may show its power late")
+        #expect(sight(ac: Self.falls, dc: Self.none, until: 600).1 == .seen)
+        let (liar, early) = sight(ac: Self.none, dc: Self.none, until: 2_000)
+        #expect(early == nil, "zeros that were never anything else are no evidence: 370 A were parted")
+        #expect(liar.evidence(for: Self.coils, at: Self.at(11_010)) == .reversion)
         #expect(sight(ac: { _ in Watts(-2_001) }, dc: Self.none, until: 2_000).1 == nil, "beyond what zero means")
         #expect(sight(ac: Self.none, dc: flows, until: 2_000).1 == nil, "the battery gives what nobody sees at the AC side")
         #expect(sight(ac: { _ in nil }, dc: Self.none, until: 2_000).1 == nil, "unknown is not zero")
-        #expect(sight(ac: { $0 == 300 ? nil : Watts(0) }, dc: Self.none, until: 600).1 == nil, "a look that failed begins it anew")
+        #expect(sight(ac: { $0 == 300 ? nil : Self.falls($0) }, dc: Self.none, until: 600).1 == nil, "a look that failed begins it anew")
         #expect(sight(ac: { $0 == 300 ? Watts(9_000) : Watts(0) }, dc: Self.none, until: 800).1 == .seen)
         #expect(sight(acknowledged: false, ac: Self.none, dc: Self.none, until: 2_000).1 == nil, "it may be told otherwise still")
         let (blind, _) = sight(acknowledged: false, ac: flows, dc: flows, until: 2_000)
         #expect(blind.evidence(for: Self.coils, at: Self.at(11_009)) == nil)
         #expect(blind.evidence(for: Self.coils, at: Self.at(11_010)) == .reversion, "from the last write")
-        let (old, _) = sight(ac: Self.none, dc: Self.none, until: 1_000)
+        let (old, _) = sight(ac: Self.falls, dc: Self.none, until: 1_000)
         #expect(old.evidence(for: Self.coils, at: Self.at(1_600)) == nil, "seen too long ago")
     }
 
@@ -58,7 +63,7 @@ import Testing
         sight.wrote("BESS_01", isAcknowledged: true, at: Self.at(10))
         for time in stride(from: 100, through: 600, by: 100) {
             sight.hasNone(WirePlanTests.looks[1])
-            sight.saw(WirePlanTests.looks[0], Watts(100), at: Self.at(Int64(time)))
+            sight.saw(WirePlanTests.looks[0], Watts(time == 100 ? 9_000 : 100), at: Self.at(Int64(time)))
         }
         #expect(sight.evidence(for: Self.coils, at: Self.at(600)) == nil, "another link still writes")
         sight.isThrough("BESS_01")

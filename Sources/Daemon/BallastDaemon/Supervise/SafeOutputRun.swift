@@ -6,12 +6,13 @@ import SafeOutput
 import SiteConfig
 import SiteEvents
 import SiteFile
+import Synchronization
 import YAMLText
 
 /// `ballastd --safe-output`: takes every output to zero after a daemon has died. A small path of its own: it
 /// starts no cycle, and needs neither a good configuration nor anything else but the plan that the daemon
 /// left behind.
-public struct SafeOutputRun {
+public struct SafeOutputRun: Sendable {
     /// How it ended, as an exit status.
     public enum Ending: Int32, Sendable {
         /// Every output was told to go to zero and said yes.
@@ -33,10 +34,52 @@ public struct SafeOutputRun {
     /// - Parameter configuration: path of the site's file, which may be missing or wrong.
     public init(configuration: String) { self.configuration = configuration }
 
+    /// How far the thread that asks the disk has come: it may never come back.
+    private final class Progress: Sendable {
+        let hasPlan = Atomic<Bool>(false)
+        let ending = Mutex<Ending?>(nil)
+        var hasAnswered: Bool { hasPlan.load(ordering: .acquiring) || ending.withLock { $0 != nil } }
+    }
+
+    /// A disk that does not answer for this long is not waited for.
+    private static let diskPatience = Duration.seconds(1)
+
     public func run() -> Ending {
-        let config = configurationNow()
-        let endings = directories(config).map { settle($0, config) }
         defer { journal.flush(within: .seconds(2)) }
+        let progress = Progress()
+        do throws(SystemError) {
+            _ = try SystemThread(name: "safe-plan") { [self] in
+                let ending = runWithDisk(progress)
+                progress.ending.withLock { $0 = ending }
+            }
+        } catch {
+            return runWithDisk(progress)
+        }
+        let end = start + Self.diskPatience
+        while !progress.hasAnswered, MonotonicTime.now() < end { pause() }
+        if !progress.hasAnswered { runWithoutDisk() }
+        let last = start + SafeOutput.patience
+        while progress.hasAnswered || MonotonicTime.now() < last {
+            if let ending = progress.ending.withLock({ $0 }) { return ending }
+            pause()
+        }
+        return .incomplete
+    }
+
+    private func pause() { (MonotonicTime.now() + .milliseconds(5)).sleep() }
+
+    /// Zero by the copy of the plan in memory, without the lock, which stands on the disk.
+    private func runWithoutDisk() {
+        let copy = WireBook.copy()
+        let what = copy == nil ? "no copy of the plan: nobody was told" : "zero is written by the copy"
+        say(.safeOutputFailed, "the disk does not answer; \(what)")
+        guard let copy else { return }
+        for outcome in SafeOutput.run(copy.withoutCoils, since: start) { report(outcome) }
+    }
+
+    private func runWithDisk(_ progress: Progress) -> Ending {
+        let config = configurationNow()
+        let endings = directories(config).map { settle($0, config, progress) }
         if endings.contains(.incomplete) { return .incomplete }
         if endings.contains(.daemonAlive) { return .daemonAlive }
         return endings.contains(.done) ? .done : .nothingKnown
@@ -65,7 +108,7 @@ public struct SafeOutputRun {
         return found.isEmpty ? [Self.standardDirectory] : found
     }
 
-    private func settle(_ directory: String, _ config: SiteConfig?) -> Ending {
+    private func settle(_ directory: String, _ config: SiteConfig?, _ progress: Progress) -> Ending {
         let isOfConfig = config?.paths.stateDirectory == directory
         let saved = WireBook.saved(in: directory) ?? WireBook.copy()
         let isDamaged = saved == nil && access(WirePlan.path(in: directory), F_OK) == 0
@@ -75,15 +118,14 @@ public struct SafeOutputRun {
         do throws(SystemError) {
             lock = try ProcessLock.take(directory + "/lock")
         } catch {
-            // No folder, no daemon: the lock is made before anything is driven. Beside a plan a daemon has
-            // run: what a sick disk cannot lock is driven to zero all the same. Should one live, zero harms
-            // nobody, but a contact might part what it goes on to ask for: coils stay as they are.
+            progress.hasPlan.store(true, ordering: .releasing)
+            // No folder, no daemon: the lock is made before anything is driven. Beside a plan one has run:
+            // what a sick disk cannot lock is driven to zero all the same.
             let isUnknown = plan.links.isEmpty && !isDamaged
             let what = isUnknown ? "no plan can be read: nothing is known" : "zero is written unlocked"
             say(.safeOutput, "\(directory): \(error): \(what)", as: .warning)
             if isUnknown { return .nothingKnown }
-            let inverters = plan.filtered { _, write in !write.isCoils }
-            return write(inverters, of: isOfConfig ? config : nil, isDamaged: isDamaged)
+            return write(plan.withoutCoils, of: isOfConfig ? config : nil, isDamaged: isDamaged)
         }
         if lock == nil {
             // Killed, but a thread of it waits in the kernel for a device and keeps its files: nobody drives
@@ -98,6 +140,7 @@ public struct SafeOutputRun {
                 .safeOutput, "a ballastd that was killed keeps \(directory)/lock: it drives nothing",
                 as: .warning)
         }
+        progress.hasPlan.store(true, ordering: .releasing)
         if plan.links.isEmpty && !isDamaged {
             say(.safeOutput, "\(directory): no plan: no daemon has driven anything from here", as: .warning)
             return .nothingKnown
@@ -166,4 +209,10 @@ public struct SafeOutputRun {
     private func say(_ event: EventName, _ text: String, as priority: LogRecord.Priority? = nil) {
         journal.write(LogRecord(event, text, as: priority))
     }
+}
+
+extension WirePlan {
+    /// For those who do not know whether a daemon lives: zero harms nobody then, but a contact might part
+    /// what it goes on to ask for.
+    fileprivate var withoutCoils: WirePlan { filtered { _, write in !write.isCoils } }
 }
