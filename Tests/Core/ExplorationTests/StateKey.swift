@@ -213,11 +213,13 @@ extension StateKey {
             (
                 "UnitController", unit,
                 [
-                    "settings", "bank", "mode", "sight", "reported", "locks", "hold", "resetBy",
+                    "settings", "bank", "mode", "sight", "report", "locks", "hold", "resetBy",
                     "hasSecondSender", "entered", "limits", "wrongPower", "nameplate", "contactors", "gap",
                     "opinion", "lastShown", "reportedFault",
                 ]
             ),
+            // When a warning was last seen says only what people are told of it.
+            ("InterlockReport", unit.report, ["standing", "warned"]),
             (
                 "UnitSight", unit.sight,
                 [

@@ -62,8 +62,8 @@ extension ModbusConversation {
             device.setpoint(at: now) == .zero, !device.actuation.restsInverter(at: now)
         else { return }
         device.blindZero?.tell()
-        for (index, value) in zero.write.values.enumerated() { registers[index] = value }
-        write(device, zero.write.address, count: zero.write.values.count, .blindZero)
+        for index in 0..<zero.write.count { registers[index] = zero.write.value(index) }
+        write(device, zero.write.address, count: zero.write.count, .blindZero)
     }
 
     func blindlyTold(_ device: ModbusDevice, _ error: ModbusError?) {
@@ -200,7 +200,7 @@ extension ModbusConversation {
         let count = control.encoding.setpointCount
         return ModbusZeroWrite(
             address: control.place.start &+ UInt16(control.encoding.setpointOffset),
-            values: count == 1 ? [words.0] : [words.0, words.1],
+            words: UInt64(words.0) | (count == 1 ? 0 : UInt64(words.1) << 16), count: count,
             isSingle: count == 1 && device.driver?.map.writesSingly == true)
     }
 

@@ -29,22 +29,27 @@ public struct ModbusZeroWrite: Sendable, BitwiseCopyable, Equatable {
     public let count: Int
     /// The device takes one register at a time, with function 6.
     public let isSingle: Bool
-    private var words = InlineArray<4, UInt16>(repeating: 0)
+    /// The registers, the first one in the lowest 16 bits: making and noting it takes no memory.
+    let words: UInt64
+
+    /// - Parameter words: 1 … 4 registers, the first one in the lowest 16 bits.
+    init(address: UInt16, words: UInt64, count: Int, isSingle: Bool) {
+        precondition((1...4).contains(count))
+        self.address = address
+        self.isSingle = isSingle
+        self.count = count
+        self.words = words
+    }
 
     /// - Parameter values: 1 … 4 registers.
     public init(address: UInt16, values: [UInt16], isSingle: Bool) {
-        precondition((1...4).contains(values.count))
-        self.address = address
-        self.isSingle = isSingle
-        count = values.count
-        for (index, value) in values.enumerated() { words[index] = value }
+        let words = values.prefix(4).reversed().reduce(0 as UInt64) { $0 << 16 | UInt64($1) }
+        self.init(address: address, words: words, count: values.count, isSingle: isSingle)
     }
 
-    public var values: [UInt16] { (0..<count).map { words[$0] } }
+    func value(_ index: Int) -> UInt16 { UInt16(truncatingIfNeeded: words >> UInt64(16 * index)) }
 
-    public static func == (one: Self, other: Self) -> Bool {
-        one.address == other.address && one.values == other.values && one.isSingle == other.isSingle
-    }
+    public var values: [UInt16] { (0..<count).map(value) }
 }
 
 /// Something a link's owner has to tell. `unit` is 0 where it concerns the whole link.
@@ -225,9 +230,8 @@ public final class ModbusDeviceStatus: Sendable {
     /// Notes how the device is taken to zero, and where it shows that it went there. The owner alone does.
     func note(_ zero: ModbusZeroWrite, _ places: ModbusPowerPlaces) {
         let count = (zeroHead.load(ordering: .relaxed) >> 32) &+ 1
-        let words = zero.values.reversed().reduce(0 as UInt64) { $0 << 16 | UInt64($1) }
         zeroHead.store(count << 32, ordering: .sequentiallyConsistent)
-        zeroWords.store(words, ordering: .sequentiallyConsistent)
+        zeroWords.store(zero.words, ordering: .sequentiallyConsistent)
         let (active, direct) = (
             places.activePower?.packed ?? ModbusValuePlace.none,
             places.dcPower?.packed ?? ModbusValuePlace.none
@@ -257,9 +261,9 @@ public final class ModbusDeviceStatus: Sendable {
         guard (1...4).contains(count), zeroHead.load(ordering: .sequentiallyConsistent) == head else {
             return nil
         }
-        let values = (0..<count).map { UInt16(truncatingIfNeeded: words >> UInt64(16 * $0)) }
         let write = ModbusZeroWrite(
-            address: UInt16(truncatingIfNeeded: head), values: values, isSingle: head & 1 << 20 != 0)
+            address: UInt16(truncatingIfNeeded: head), words: words, count: count,
+            isSingle: head & 1 << 20 != 0)
         return (
             write,
             ModbusPowerPlaces(
