@@ -134,6 +134,7 @@ public enum EventName: String, Sendable, CaseIterable {
     case logLost = "log_lost"
     case threadStalled = "thread_stalled"
     case threadBack = "thread_back"
+    case controlSocket = "control_socket"
     // what people and other programs ask for
     case riskAccepted = "risk_accepted"
     case remoteLease = "remote_lease"

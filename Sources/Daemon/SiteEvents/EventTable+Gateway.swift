@@ -284,6 +284,16 @@ extension EventTable {
                 Nothing now. If it comes again, look at what it waits for.
                 """),
         EventRow(
+            .controlSocket, "9ecfbaeccf9943368f4ba1f38046ec12", .warning,
+            "Somebody took the control socket away",
+            """
+            Its path was removed while the controller runs. It is made anew within about a second; as long as it
+            cannot be, nobody can ask the controller, not even to stop.
+            """,
+            advice: """
+                What cleans /run/ballast? While it cannot be made: 'systemctl stop ballastd' stops the site.
+                """),
+        EventRow(
             .spoolNearlyFull, "9c0d7e45b1a84f6f8d02c3b7e6a15f90", .warning,
             "The spool is nearly full",
             """

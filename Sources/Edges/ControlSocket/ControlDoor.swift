@@ -16,7 +16,7 @@ public struct ControlDoor: ~Copyable, Sendable {
     /// Stops that wait beside all of them; a stop comes through whatever else is asked.
     private static let mostStops = 8
 
-    private let lines: LineServer
+    private var lines: LineServer
     private let daemon: String
     private let desk = Desk()
 
@@ -55,9 +55,11 @@ public struct ControlDoor: ~Copyable, Sendable {
     }
 
     /// Serves until `isWanted` says no; always with an answer, be it that there is none.
-    public borrowing func run(while isWanted: () -> Bool) {
+    ///
+    /// - Parameter told: what became of the path at which people ask.
+    public mutating func run(while isWanted: () -> Bool, told: (Doorway.Change) -> Void) {
         let (answers, daemon, desk) = (lines.answers, self.daemon, self.desk)
-        lines.run(while: isWanted) { visit in
+        lines.run(while: isWanted, told: told) { visit in
             guard let peer = visit.peer else { return Self.refusal("the kernel does not tell who asks") }
             guard desk.begin(peer.userID, isStop: ControlRequest.isStop(visit.line)) else {
                 return Self.refusal(ControlServer.busy)

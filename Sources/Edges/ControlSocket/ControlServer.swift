@@ -4,7 +4,7 @@ import Quantities
 /// The daemon's end of the control socket.
 public struct ControlServer: ~Copyable, Sendable {
     static let longestLine = 65_536
-    private let lines: LineServer
+    private var lines: LineServer
     private let isBehindDoor: Bool
 
     /// Listens at `path` for the owner and the group of the process.
@@ -39,11 +39,16 @@ public struct ControlServer: ~Copyable, Sendable {
 
     /// Serves until `isWanted` says no; it is asked at least each 200 ms.
     ///
-    /// - Parameter answer: must not wait; `nil` = the question is answered later.
-    public borrowing func run(while isWanted: () -> Bool, _ answer: (Question) -> ControlAnswer?) {
-        let answers = lines.answers
-        lines.run(while: isWanted) { visit in
-            switch question(visit, answers) {
+    /// - Parameters:
+    ///   - told: what became of the path at which people ask.
+    ///   - answer: must not wait; `nil` = the question is answered later.
+    public mutating func run(
+        while isWanted: () -> Bool, told: (Doorway.Change) -> Void = { _ in },
+        _ answer: (Question) -> ControlAnswer?
+    ) {
+        let (answers, isBehindDoor) = (lines.answers, self.isBehindDoor)
+        lines.run(while: isWanted, told: told) { visit in
+            switch Self.question(visit, answers, isBehindDoor: isBehindDoor) {
             case .success(let question): answer(question).map(Self.line)
             case .failure(let refusal): Self.line(ControlAnswer(error: refusal.text))
             }
@@ -55,8 +60,8 @@ public struct ControlServer: ~Copyable, Sendable {
 
     private struct Refusal: Error { let text: String }
 
-    private func question(
-        _ visit: LineServer.Visit, _ answers: LineServer.Answers
+    private static func question(
+        _ visit: LineServer.Visit, _ answers: LineServer.Answers, isBehindDoor: Bool
     ) -> Result<Question, Refusal> {
         var (peer, groups, line) = (visit.peer, visit.groups, visit.line)
         if isBehindDoor {

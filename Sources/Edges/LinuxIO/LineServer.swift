@@ -73,29 +73,31 @@ public struct LineServer: ~Copyable, Sendable {
         func become(_ state: State, at now: MonotonicTime) { (self.state, since) = (state, now) }
     }
 
-    private let listener: FileDescriptor
+    private var doorway: Doorway
     private let bounds: Bounds
     public let answers = Answers()
 
     /// Listens at `path`; `permissions` as in `chmod`.
     public init(path: String, permissions: mode_t, _ bounds: Bounds) throws(SystemError) {
-        let socket = try UnixSocket.listen(path, permissions: permissions)
-        try socket.setNonBlocking()
-        listener = socket
+        doorway = try Doorway(path, permissions: permissions)
         self.bounds = bounds
     }
 
-    /// Serves until `isWanted` says no.
+    /// Serves until `isWanted` says no; a path that is taken away is made anew within about a second.
     ///
     /// - Parameters:
     ///   - isWanted: asked at least each 200 ms.
+    ///   - told: what became of the path. It must not wait.
     ///   - take: the answer, with its line end; `nil` = it comes by `answers`. It must not wait.
-    public borrowing func run(while isWanted: () -> Bool, _ take: (Visit) -> [UInt8]?) {
+    public mutating func run(
+        while isWanted: () -> Bool, told: (Doorway.Change) -> Void, _ take: (Visit) -> [UInt8]?
+    ) {
         var guests: [Guest] = []
         var nextID: UInt64 = 1
         while isWanted() {
             let ready = wait(guests)
             let now = MonotonicTime.now()
+            if let change = doorway.look(at: now) { told(change) }
             for (id, bytes) in answers.take() {
                 guard let guest = guests.first(where: { $0.id == id }) else { continue }
                 (guest.bytes, guest.done) = (bytes, 0)
@@ -108,7 +110,7 @@ public struct LineServer: ~Copyable, Sendable {
 
     /// - Returns: who has something to read or may write.
     private func wait(_ guests: [Guest]) -> Set<UInt64> {
-        var entries = [pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)]
+        var entries = [pollfd(fd: doorway.socket.number, events: Int16(POLLIN), revents: 0)]
         for guest in guests {
             let events: CInt =
                 switch guest.state {
@@ -126,7 +128,7 @@ public struct LineServer: ~Copyable, Sendable {
     /// Takes all that wait at the door.
     private func admit(_ guests: inout [Guest], _ nextID: inout UInt64, at now: MonotonicTime) {
         for _ in 0..<64 {
-            let number = Glibc.accept(listener.number, nil, nil)
+            let number = Glibc.accept(doorway.socket.number, nil, nil)
             guard number >= 0 else { return }
             let socket = FileDescriptor(owning: number)
             _ = fcntl(number, F_SETFD, FD_CLOEXEC)

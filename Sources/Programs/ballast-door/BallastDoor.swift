@@ -1,5 +1,6 @@
 import ArgumentParser
 import ControlSocket
+import Glibc
 import LinuxIO
 
 @main
@@ -20,7 +21,13 @@ struct BallastDoor: ParsableCommand {
     var daemon = "/run/ballast/door.sock"
 
     func run() throws {
-        let door = try ControlDoor(path: listen, daemon: daemon)
-        door.run { true }
+        var door = try ControlDoor(path: listen, daemon: daemon)
+        door.run(while: { true }, told: { change in Self.say("ballast-door: \(listen) \(change)\n") })
+    }
+
+    /// To the journal, by systemd.
+    private static func say(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 }

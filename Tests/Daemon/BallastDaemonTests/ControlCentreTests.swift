@@ -1,7 +1,10 @@
 import ControlSocket
 import Foundation
 import Glibc
+import LinuxIO
 import ProgramSupport
+import Quantities
+import Synchronization
 import Testing
 
 /// A control centre that nobody here wrote (c104, lib60870) at the real ballast-scada, which asks the real daemon.
@@ -102,6 +105,36 @@ extension BallastDaemonTests {
                 "station 47", "controller heard", "setpoints enabled", "link 1 127.0.0.1 group main started",
                 "command 5001: 0.0501: refused: 50.1 kW is outside", "point 1003 in_service: on",
             ] { #expect(shown.output.contains(part), "\(part) in\n\(shown.output)") }
+        }
+
+        /// What lies at the daemon's door was asked by somebody who has been told since that nobody answered.
+        @Test func `a setpoint that waited while the daemon stood still is refused`() throws {
+            let site = try RunningSite.small()
+            site.file.sections = [Self.bounds]
+            try site.startInService()
+            let path = site.controlSocket
+            let answer = Mutex<String?>(nil)
+            let daemon = try site.daemon
+            daemon.send(SIGSTOP)
+            let asker = try SystemThread(name: "asker") {
+                let socket = try? UnixSocket.connect(path)
+                let line = #"{"command":"agc","power_kw":20,"for_s":10}"# + "\n"
+                guard let socket, (try? UnixSocket.send(Array(line.utf8), on: socket)) != nil else { return }
+                let bytes = try? UnixSocket.receiveLine(
+                    on: socket, limit: 1 << 22, until: .now() + .seconds(60))
+                answer.withLock { $0 = String(decoding: bytes ?? [], as: UTF8.self) }
+            }
+            // Two seconds without a write: the inverter's own timer.
+            try site.waitForTruth("the inverter has reverted") { $0.units[0].reversions == 1 }
+            daemon.send(SIGCONT)
+            asker.join()
+            let said = answer.withLock { $0 } ?? ""
+            #expect(said.contains("the program stood still: ask again"), "\(said)")
+            #expect(try site.status().base_point_by == "default")
+            try site.waitForMode("running")
+            let again = ControlRequest(.agc, power_kw: 20, for_s: 10)
+            try eventually("it is taken") { try ControlClient.ask(again, at: path)?.done != nil }
+            try site.waitForStatus("the lease is the base point") { $0.base_point_by == "agc" }
         }
 
         @Test func `another master takes the link over, and the first one's word counts no more`() throws {

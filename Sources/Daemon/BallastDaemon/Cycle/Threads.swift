@@ -94,8 +94,8 @@ enum Threads {
             },
             try SystemThread(name: "control") {
                 RealTime.leave()
-                guard let server = server.take() else { return }
-                control.run(server)
+                guard var server = server.take() else { return }
+                control.run(&server)
             },
             try SystemThread(name: "operator") {
                 RealTime.leave()

@@ -104,6 +104,7 @@ final class ControlService: Sendable {
     /// A question that has waited for so long is not begun any more.
     private static let queueing = Duration.milliseconds(1_500)
     private static let longestQueue = 8
+    private static let stoodStill = "the program stood still: ask again"
 
     func waitFor<Value: Sendable>(until limit: MonotonicTime? = nil, _ value: (State) -> Value?) -> Value? {
         let deadline = limit ?? MonotonicTime.now() + .seconds(2)
@@ -150,7 +151,7 @@ final class ControlService: Sendable {
     private let works = Mutex<[Work]>([])
 
     /// Takes questions, and answers those that need not wait, a stop among them.
-    func run(_ server: borrowing ControlServer) {
+    func run(_ server: inout ControlServer) {
         var still = StoodStill(at: .now())
         server.run(
             while: {
@@ -158,16 +159,20 @@ final class ControlService: Sendable {
                 beat.turn()
                 return !stop.isRaised
             },
+            told: tell,
             { question in
                 let asker = access.asker(question.peer, groups: question.groups)
                 switch question.request.command {
                 case .status, .timing, .metrics, .trips, .stop:
                     return answer(question.request, asker)
                 case .lease: return lease(question, asker)
-                case .agc, .agcRelease: return centre(question, asker)
+                case .agcRelease: return centre(question, asker)
+                case .agc:
+                    return still.isBehind(at: .now())
+                        ? refused(question.request, asker, Self.stoodStill) : centre(question, asker)
                 case .reset, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .capture:
                     if still.isBehind(at: .now()) {
-                        return refused(question.request, asker, "the program stood still: ask again")
+                        return refused(question.request, asker, Self.stoodStill)
                     }
                     let work = Work(question: question, asker: asker, until: .now() + Self.queueing)
                     let hasRoom = works.withLock { works in
@@ -178,6 +183,12 @@ final class ControlService: Sendable {
                     return hasRoom ? nil : refused(question.request, asker, "too many ask at once: try again")
                 }
             })
+    }
+
+    /// What became of the path at which people ask.
+    private func tell(_ change: Doorway.Change) {
+        let level: LogRecord.Priority = change == .madeAnew ? .warning : .error
+        journal.write(LogRecord(.controlSocket, "the control socket's path \(change)", as: level))
     }
 
     /// Answers what may wait, one after the other, on a thread of its own.
@@ -300,40 +311,6 @@ final class ControlService: Sendable {
                 done:
                     "received; the cycle stands still, so that outputs expire by themselves, and the site is taken"
                     + " out of service as soon as it turns")
-    }
-
-    /// The unit must run: in maintenance it has no power, and nothing could be seen to end.
-    private func reversion(_ request: ControlRequest) -> ControlAnswer {
-        guard let name = request.unit, let unit = units.firstIndex(of: name),
-            let status = state.withLock({ $0.status?.units[unit] })
-        else { return noSuchUnit }
-        guard status.mode == "running" else {
-            return ControlAnswer(
-                error: "unit \(name) is \(status.mode): only a running unit has power that could end")
-        }
-        if request.io_module == true { return watchdogTest(name, unit, status) }
-        let power = request.power_kw ?? status.rating_kw / 10
-        let range = status.rating_kw / 20...status.rating_kw
-        guard range.contains(abs(power)) else {
-            return ControlAnswer(
-                error: "power_kw is \(power) kW; allowed: \(range.lowerBound) … \(range.upperBound) kW,"
-                    + " either way")
-        }
-        guard reversionDesk.ask(ReversionDesk.Wish(unit: unit, power: .kilowatts(power))) else {
-            return ControlAnswer(error: "another device is being tested: try again when that has ended")
-        }
-        return ControlAnswer(done: "unit \(name): the test has begun at \(power) kW")
-    }
-
-    private func watchdogTest(_ name: String, _ unit: Int, _ status: UnitStatus) -> ControlAnswer {
-        guard status.output_watchdog != nil else {
-            return ControlAnswer(error: "unit \(name) has no I/O module with coils")
-        }
-        guard reversionDesk.ask(ReversionDesk.Wish(unit: unit, power: .zero, isModule: true)) else {
-            return ControlAnswer(error: "another device is being tested: try again when that has ended")
-        }
-        return ControlAnswer(
-            done: "unit \(name): the test of its I/O module has begun; the unit goes to zero, and trips")
     }
 
     var noSuchUnit: ControlAnswer {
