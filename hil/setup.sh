@@ -33,6 +33,49 @@ need_build() {
     need_swift
 }
 
+# The programs with optimisation. Whoever waits sees how far it is: the compiler counts its steps on a terminal, and
+# elsewhere a line stands every half minute.
+build_release() {
+    local begun=$SECONDS log status=0 ticker=""
+    if [ -e .build/release ]; then
+        say "building (release): what has changed"
+    else
+        say "building (release) for the first time: about $((25 / $(nproc) + 1)) minutes on this machine"
+    fi
+    if [ -t 1 ]; then
+        swift build -c release
+    else
+        log=$(mktemp)
+        (while sleep 30; do
+            printf '   %d:%02d  %s\n' $(((SECONDS - begun) / 60)) $(((SECONDS - begun) % 60)) \
+                "$(grep -aoE '^\[[0-9]+/[0-9]+\].*' "$log" | tail -n 1 | cut -c 1-80)"
+        done) &
+        ticker=$!
+        swift build -c release >"$log" 2>&1 || status=$?
+        kill "$ticker" 2>/dev/null || true
+        [ $status -eq 0 ] || cat "$log"
+        rm -f "$log"
+        [ $status -eq 0 ] || return $status
+    fi
+    say "built in $(((SECONDS - begun) / 60)) min $(((SECONDS - begun) % 60)) s"
+}
+
+# promtool of Debian's prometheus, without the server that the package would start.
+need_promtool() {
+    command -v promtool >/dev/null && { PROMTOOL=$(command -v promtool); export PROMTOOL; return; }
+    PROMTOOL="$root/.venv/promtool/usr/bin/promtool"
+    export PROMTOOL
+    [ -x "$PROMTOOL" ] && return
+    say "fetching promtool (Debian package prometheus, not installed)"
+    local folder
+    folder=$(mktemp -d)
+    chmod 755 "$folder"
+    (cd "$folder" && { apt-get download -qq prometheus || { apt-get update -qq; apt-get download -qq prometheus; }; })
+    mkdir -p "$root/.venv/promtool"
+    dpkg-deb --fsys-tarfile "$folder"/prometheus_*.deb | tar -x -C "$root/.venv/promtool" ./usr/bin/promtool
+    rm -rf "$folder"
+}
+
 # A Python of our own with the protocol peers, at fixed versions; made again when the list changes.
 need_peers() {
     # hledger and ledger judge the books that are exported.

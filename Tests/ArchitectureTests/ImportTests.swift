@@ -20,8 +20,8 @@ import Testing
         "FrequencyRecord":   ["Quantities", "JSONText"],
         "Incident":          ["Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "Control", "CycleRecord", "FrequencyRecord", "JSONText"],
         "ConfigText":        [],
-        "SiteConfig":        ["ConfigText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch"],
-        "Scenario":          ["Quantities", "FrequencyResponse", "ConfigText", "SiteConfig", "JSONText"],
+        "SiteConfig":        ["ConfigText", "Quantities", "Plant", "Interlocks", "FrequencyResponse", "PowerDispatch", "DeviceCodecs"],
+        "Scenario":          ["Quantities", "Plant", "FrequencyResponse", "ConfigText", "SiteConfig", "JSONText"],
         "BatteryProfiles":   ["Quantities", "Plant", "DeviceCodecs", "DBC", "ConfigText", "SiteConfig"],
         "DeviceDrivers":     ["Quantities", "Plant", "DeviceCodecs", "ConfigText", "SiteConfig"],
         "RemoteLeases":      ["Quantities"],
@@ -53,7 +53,7 @@ import Testing
         "Deflate":       ["CZlib"],
         "SafeOutput":    ["Quantities", "LinuxIO", "ModbusBus"],
         "ControlSocket": ["Quantities", "LinuxIO", "FoundationEssentials"],
-        "SiteEvents":    ["LinuxIO"],
+        "SiteEvents":    ["JSONText", "LinuxIO", "Quantities", "Recorder", "SiteAudit"],
     ]
 
     // swift-format-ignore
@@ -62,8 +62,8 @@ import Testing
                           "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "RemoteLeases", "Signatures", "LinuxIO", "CANBus", "ModbusBus", "PhasorBus", "Recorder", "SafeOutput",
                           "ControlSocket", "SiteAudit", "SiteEvents", "SiteRecords"],
         "BallastLink":   ["JSONText", "Recorder", "ConfigText", "ControlSocket", "YAMLText", "LinuxIO", "AsyncHTTPClient", "NIOCore",
-                          "NIOHTTP1", "NIOPosix", "NIOSSL", "Crypto", "Deflate", "Dispatch"],
-        "BallastAggregator": ["BooksStore", "Deflate", "ExactAmounts", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
+                          "NIOHTTP1", "NIOPosix", "NIOSSL", "Signatures", "Deflate", "Dispatch"],
+        "BallastAggregator": ["BallastLink", "Fleet", "PowerDispatch", "Quantities", "Recorder", "BooksStore", "Deflate", "ExactAmounts", "JSONText", "SiteRecords", "ConfigText", "CycleRecord", "FoundationEssentials", "FrequencyRecord", "Incident", "RemoteLeases", "Signatures", "YAMLText", "LinuxIO", "Hummingbird", "HTTPTypes", "GRDB",
                               "Crypto", "HummingbirdCore", "HummingbirdTLS", "Logging", "NIOCore", "NIOHTTPTypes", "NIOSSL", "SwiftASN1", "X509",
                               "AsyncHTTPClient", "NIOPosix", "ServiceLifecycle", "UnixSignals"],
         "BallastScada":      ["Quantities", "ConfigText", "ControlSocket", "IEC104", "LinuxIO", "YAMLText"],
@@ -75,19 +75,19 @@ import Testing
                               "FrequencyRecord", "BallastDaemon"],
         "VirtualSite":       ["Quantities", "Plant", "PowerDispatch", "Control", "CycleRecord", "DeviceCodecs", "SiteConfig", "SiteFile",
                               "YAMLText", "BatteryProfiles", "CANBus", "ModbusBus", "Scenario", "BallastSimulator", "BallastDaemon"],
-        "BallastSimulator":  ["JSONText", "Quantities", "Plant", "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "Scenario", "DeviceCodecs", "BatteryProfiles", "LinuxIO",
+        "BallastSimulator":  ["JSONText", "Quantities", "Plant", "ConfigText", "SiteConfig", "SiteFile", "YAMLText", "Scenario", "DeviceCodecs", "BatteryProfiles", "DeviceDrivers", "LinuxIO",
                               "CLinux", "CANBus", "ModbusBus", "PhasorBus", "FrequencyResponse", "ControlSocket"],
     ]
 
     // swift-format-ignore
     static let programs: [String: Set<String>] = [
-        "ballastd":           ["BallastDaemon", "Incident", "ArgumentParser"],
-        "ballastctl":         ["ControlSocket", "SiteAudit", "SiteEvents", "CANBus", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
+        "ballastd":           ["BallastDaemon", "Incident", "LinuxIO", "ArgumentParser"],
+        "ballastctl":         ["ControlSocket", "Incident", "SiteAudit", "SiteEvents", "CANBus", "DeviceCodecs", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
                                "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
                                "ArgumentParser"],
         "ballast-door":       ["ControlSocket", "LinuxIO", "ArgumentParser"],
-        "ballast-link":       ["BallastLink", "ArgumentParser"],
-        "ballast-scada":      ["BallastScada", "ArgumentParser"],
+        "ballast-link":       ["BallastLink", "LinuxIO", "ArgumentParser"],
+        "ballast-scada":      ["BallastScada", "LinuxIO", "ArgumentParser"],
         "ballast-aggregator": ["BallastAggregator", "BooksFiles", "LinuxIO", "RemoteLeases", "Signatures", "ArgumentParser"],
         "ballast-sim":        ["BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
                                "ModbusBus", "Quantities", "Scenario", "ConfigText", "SiteConfig", "VirtualSite", "YAMLText", "ArgumentParser"],

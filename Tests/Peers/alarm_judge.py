@@ -96,10 +96,12 @@ principals:
   - {{name: eve, token_sha256: {digest('eve')}, sites: all, roles: [read]}}
 alarms:
   quiet_hours: {{from: "00:00", until: "23:59"}}
-  mail: {{host: localhost, port: {mail}, from: ballast@example.org, to: [night@example.org], ca_file: {FOLDER}/ca.pem}}
+  daily_summary: {{at: "{time.strftime('%H:%M', time.gmtime(time.time() - 60))}"}}
+  mail: {{host: localhost, port: {mail}, from: ballast@example.org, to: [night@example.org], ca_file: {FOLDER}/ca.pem,
+         escalate_to: [chief@example.org]}}
   webhook: {{url: "http://127.0.0.1:{hook}/", key_file: {FOLDER}/secret}}
   rules:
-    - {{id: no_report, when: no_report, severity: critical, for_s: 0}}
+    - {{id: no_report, when: no_report, severity: critical, for_s: 0, escalate_after_s: 10}}
     - {{id: low, when: below, channel: soc_percent, limit: 10, hysteresis: 2, severity: warning}}
 """)
         self.number = 0
@@ -216,6 +218,15 @@ def main():
     check(aggregator.alarm("danger")["acknowledged"]["reason"] == "on my way", "with who and why")
     check(aggregator.alarm("low")["shelved"]["by"] == "ann", "and what is shelved")
     check(len(of("danger")) == before == 1, "once, over a flicker and a kill")
+
+    # What nobody acknowledges in its time is told again, to more people; a day is summed up once, over a kill.
+    wait("what nobody acknowledged is told again", lambda: any("critical escalated" in mail[1] for mail in of("no_report")))
+    escalated = next(mail for mail in of("no_report") if "critical escalated" in mail[1])
+    check(escalated[0] == ["night@example.org", "chief@example.org"], f"to whom: {escalated[0]}")
+    check(all(mail[0] == ["night@example.org"] for mail in mails if "escalated" not in mail[1]), "the others to the first alone")
+    days = [mail for mail in mails if "daily summary" in mail[1]]
+    check(len(days) == 1, f"{len(days)} days were summed up")
+    check("2 sites" in days[0][2] and "in the last 24 h" in days[0][2], "a day in its words: " + days[0][2])
 
     # A test goes every way; the webhook's first failure is brought again under its key, in a minute.
     check(aggregator.ask("/v1/alarms/test", "ann", {})[1] == {"sent": 2}, "two ways")

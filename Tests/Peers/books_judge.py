@@ -84,32 +84,22 @@ def work_out(intervals, contracts, tariffs, start, until):
             lines[buyer, kind, reference, price] -= F(quantity, 1000) * F(price)
             lines[seller, kind, reference, price] += F(quantity, 1000) * F(price)
 
-    for zone in contracts["zones"]:
-        own = [r for r in contracts["resources"] if r["zone"] == zone["id"]]
-        for block in range(int(start), int(until), length):
-            if any((r["id"], "actual", block) not in energy for r in own):
-                continue
-            tariff = [t for t in tariffs["tariffs"] if instant(t["effective_from"]) <= block < instant(t["effective_until"])][0]
-            minute = (block + 60 * int(tariff["clock_offset_min"])) % 86400 // 60
-            clock = lambda text: int(text[:2]) * 60 + int(text[3:])
-            band = [b for b in tariff["bands"] if clock(b["from"]) <= minute < clock(b["until"])][0]
-            drawn = F(band["import_inr_per_kwh"]) * F(band.get("peak_multiplier", 1))
-            fed = F(band["feed_in_inr_per_kwh"])
-            price = tariff.get("community_price_inr_per_kwh", "midpoint")
-            price = (drawn + fed) / 2 if price == "midpoint" else F(price)
-            name = f"{tariff['id']}/{band['name']}"
-            left, bought, grid = collections.Counter(), collections.Counter(), None
+    def begin(zone, own, block, tariff):
+        """What is left of every party after contracts, and what it bought."""
+        left, bought, grid = collections.Counter(), collections.Counter(), None
+        for r in own:
+            imported, exported, _ = energy[r["id"], "actual", block]
+            if r["kind"] == "grid_connection":
+                grid = (grid or 0) + imported - exported
+            else:
+                left[r["party"]] += exported - imported
+        if grid is not None:
+            left[zone["operator"]] -= sum(left.values()) + grid
+        for kind in ("supply", "storage"):
             for r in own:
                 imported, exported, _ = energy[r["id"], "actual", block]
-                if r["kind"] == "grid_connection":
-                    grid = (grid or 0) + imported - exported
-                else:
-                    left[r["party"]] += exported - imported
-            if grid is not None:
-                left[zone["operator"]] -= sum(left.values()) + grid
-            for r in own:
-                rest = energy[r["id"], "actual", block][1]
-                chosen = [c for c in contracts.get("contracts", []) if c["resource"] == r["id"]]
+                rest = exported if kind == "supply" else imported
+                chosen = [c for c in contracts.get("contracts", []) if c["resource"] == r["id"] and c["kind"] == kind]
                 for c in sorted(chosen, key=lambda c: (instant(c["traded_at"]), c["id"])):
                     first, last = int(instant(c["from"])), int(instant(c["until"]))
                     active = max([first] + [instant(h["at"]) for h in c.get("history", []) if h["event"] == "activate"])
@@ -117,34 +107,90 @@ def work_out(intervals, contracts, tariffs, start, until):
                         continue
                     count = (last - first) // length
                     promised = shares(int(F(c["energy_kwh"]) * 1000), [1] * count)[(block - first) // length]
+                    buyer, seller = c["buyer"], r["party"]
+                    if kind == "storage":
+                        promised = min(promised, max(0, left[buyer]))
                     done = min(rest, promised)
                     rest -= done
-                    trade("delivery", c["id"], F(c["price_inr_per_kwh"]), c["buyer"], r["party"], done)
-                    trade("penalty", c["id"], F(c.get("penalty_inr_per_kwh", 0)), r["party"], c["buyer"], promised - done)
-                    left[r["party"]] -= done
-                    left[c["buyer"]] += done
-                    bought[c["buyer"]] += done
-            sellers = sorted(p for p in left if left[p] > 0)
-            buyers = sorted(p for p in left if left[p] < 0)
-            offered, wanted = sum(left[p] for p in sellers), -sum(left[p] for p in buyers)
-            matched = min(offered, wanted)
-            for party, part in zip(sellers, shares(matched, [left[p] for p in sellers]) if sellers else []):
-                lines[party, "community", name, price] += F(part, 1000) * price
-                trade("grid_feed_in", name, fed, zone["grid"], party, left[party] - part)
-            for party, part in zip(buyers, shares(matched, [-left[p] for p in buyers]) if buyers else []):
-                lines[party, "community", name, price] -= F(part, 1000) * price
-                bought[party] += part
-                trade("grid_import", name, drawn, party, zone["grid"], -left[party] - part)
-            for party, quantity in bought.items():
-                for fee in tariff.get("fees", []):
-                    trade("fee", f"{tariff['id']}/{fee['name']}", F(fee["price_inr_per_kwh"]), party, zone["operator"], quantity)
-            for r in own:
-                baseline = energy.get((r["id"], "baseline", block))
-                if baseline and r["kind"] != "grid_connection":
-                    less = max(0, baseline[0] - energy[r["id"], "actual", block][0])
-                    for i in tariffs.get("incentives", []):
-                        if instant(i["from"]) <= block < instant(i["until"]):
-                            trade("incentive", i["name"], F(i["price_inr_per_kwh"]), zone["operator"], r["party"], less)
+                    price = F(c["price_inr_per_kwh"])
+                    # The price of a storage stands in its line as what it costs to give.
+                    if kind == "supply":
+                        trade("delivery", c["id"], price, buyer, seller, done)
+                        bought[buyer] += done
+                        left[seller] -= done
+                        left[buyer] += done
+                    else:
+                        trade("storage", c["id"], -price, seller, buyer, done)
+                        left[seller] += done
+                        left[buyer] -= done
+                    trade("penalty", c["id"], F(c.get("penalty_inr_per_kwh", 0)), seller, buyer, promised - done)
+        return left, bought
+
+    def spread(total, left, sign):
+        """Shares of a total by what parties have to spare (1) or lack (-1), which it takes away."""
+        parties = sorted(p for p in left if left[p] * sign > 0)
+        parts = shares(total, [left[p] * sign for p in parties]) if parties and total else []
+        for party, part in zip(parties, parts):
+            left[party] -= part * sign
+        return [(party, part) for party, part in zip(parties, parts) if part]
+
+    def prices(block):
+        tariff = [t for t in tariffs["tariffs"] if instant(t["effective_from"]) <= block < instant(t["effective_until"])][0]
+        minute = (block + 60 * int(tariff["clock_offset_min"])) % 86400 // 60
+        clock = lambda text: int(text[:2]) * 60 + int(text[3:])
+        band = [b for b in tariff["bands"] if clock(b["from"]) <= minute < clock(b["until"])][0]
+        drawn = F(band["import_inr_per_kwh"]) * F(band.get("peak_multiplier", 1))
+        fed = F(band["feed_in_inr_per_kwh"])
+        price = tariff.get("community_price_inr_per_kwh", "midpoint")
+        price = (drawn + fed) / 2 if price == "midpoint" else F(price)
+        return tariff, f"{tariff['id']}/{band['name']}", drawn, fed, price
+
+    groups = collections.defaultdict(list)
+    for zone in contracts["zones"]:
+        groups[zone.get("cooperative") or ("alone", zone["id"])].append(zone)
+    for zones in groups.values():
+        zones.sort(key=lambda zone: zone["id"])
+        members = [[r for r in contracts["resources"] if r["zone"] == zone["id"]] for zone in zones]
+        for block in range(int(start), int(until), length):
+            if any((r["id"], "actual", block) not in energy for own in members for r in own):
+                continue
+            tariff, name, drawn, fed, price = prices(block)
+            states = [begin(zone, own, block, tariff) for zone, own in zip(zones, members)]
+            spare = lambda left: sum(v for v in left.values() if v > 0)
+            lack = lambda left: -sum(v for v in left.values() if v < 0)
+            for left, bought in states:
+                matched = min(spare(left), lack(left))
+                for party, part in spread(matched, left, 1):
+                    lines[party, "community", name, price] += F(part, 1000) * price
+                for party, part in spread(matched, left, -1):
+                    lines[party, "community", name, price] -= F(part, 1000) * price
+                    bought[party] += part
+            over, under = [spare(left) for left, _ in states], [lack(left) for left, _ in states]
+            shared = min(sum(over), sum(under))
+            given = shares(shared, over) if shared else [0] * len(zones)
+            taken = shares(shared, under) if shared else [0] * len(zones)
+            for zone, (left, bought), give, take in zip(zones, states, given, taken):
+                for party, part in spread(give, left, 1):
+                    trade("cooperative", name, price, zone["grid"], party, part)
+                for party, part in spread(take, left, -1):
+                    trade("cooperative", name, price, party, zone["grid"], part)
+                    bought[party] += part
+                for party in sorted(left):
+                    if left[party] > 0:
+                        trade("grid_feed_in", name, fed, zone["grid"], party, left[party])
+                    else:
+                        trade("grid_import", name, drawn, party, zone["grid"], -left[party])
+                for party, quantity in bought.items():
+                    for fee in tariff.get("fees", []):
+                        trade("fee", f"{tariff['id']}/{fee['name']}", F(fee["price_inr_per_kwh"]), party, zone["operator"], quantity)
+            for zone, own in zip(zones, members):
+                for r in own:
+                    baseline = energy.get((r["id"], "baseline", block))
+                    if baseline and r["kind"] != "grid_connection":
+                        less = max(0, baseline[0] - energy[r["id"], "actual", block][0])
+                        for i in tariffs.get("incentives", []):
+                            if instant(i["from"]) <= block < instant(i["until"]):
+                                trade("incentive", i["name"], F(i["price_inr_per_kwh"]), zone["operator"], r["party"], less)
     return lines
 
 

@@ -5,7 +5,8 @@
 ROOTS.json is the answer of GET /v1/books/roots, kept from a day on which it was trusted; PROOF.json the answer of
 GET /v1/books/events/NUMBER/proof. An event's hash is the SHA-256 of its fields, each on a line, after the hash of the event
 before it. The events of a day are the leaves of a tree (RFC 6962: leaves begin with a byte 0, inner nodes with a byte 1),
-whose root is the day's. Whoever changes one event must change the root, which others have kept.
+whose root is the day's. The records that an event stands for (GET …/proof?resource=NAME or ?party=NAME: intervals, bills,
+transfers) are the leaves of a tree of their own, whose root stands in the event. Whoever changes one event must change the root, which others have kept.
 """
 
 import hashlib
@@ -22,12 +23,18 @@ def event_hash(proof):
     return sha256("".join(f"{field}\n" for field in fields).encode()).hex()
 
 
-def root_of(proof):
-    node = sha256(b"\0" + event_hash(proof).encode())
-    for step in proof["path"]:
+def root_of(text, path):
+    node = sha256(b"\0" + text.encode())
+    for step in path:
         sibling = bytes.fromhex(step["hash"])
         node = sha256(b"\1" + (sibling + node if step["side"] == "left" else node + sibling))
     return node.hex()
+
+
+def wrong_records(proof):
+    """Those that are not among what the event noted."""
+    noted = json.loads(proof["data"])
+    return [one for one in proof.get("records", []) if root_of(one["text"], one["path"]) != noted.get(one["root"])]
 
 
 def main(arguments):
@@ -35,7 +42,7 @@ def main(arguments):
         sys.exit(__doc__)
     with open(arguments[0]) as file:
         roots = {day["day"]: day for day in json.load(file)["days"]}
-    holds = 0
+    holds = records = 0
     for name in arguments[1:]:
         with open(name) as file:
             proof = json.load(file)
@@ -44,11 +51,16 @@ def main(arguments):
             print(f"{name}: no root of {proof['day']} was kept")
         elif not day["first"] <= proof["seq"] <= day["last"]:
             print(f"{name}: event {proof['seq']} is none of {proof['day']}")
-        elif root_of(proof) != day["root"]:
+        elif root_of(event_hash(proof), proof["path"]) != day["root"]:
             print(f"{name}: event {proof['seq']} is NOT in the history of {proof['day']} as it stands here")
+        elif wrong_records(proof):
+            print(f"{name}: {wrong_records(proof)[0]['text']!r} is NOT what event {proof['seq']} noted")
         else:
             holds += 1
-    print(f"{holds} of {len(arguments) - 1} events hold")
+            records += len(proof.get("records", []))
+            for one in proof.get("records", []):
+                print(f"{name}: noted by event {proof['seq']} of {proof['day']}: {' '.join(one['text'].split(chr(10)))}")
+    print(f"{holds} of {len(arguments) - 1} events hold, with {records} records")
     sys.exit(0 if holds == len(arguments) - 1 else 1)
 
 

@@ -34,6 +34,14 @@ def drip(peer):
         time.sleep(0.1)
 
 
+def hole(peer, head, body):
+    """An MTU black hole: whoever sends more than one frame hears nothing; what is small passes."""
+    if len(body) > 1400:
+        time.sleep(60)
+    else:
+        peer.sendall(answer(b'{"commands":[]}' if b"/v1/edge/commands" in head else stored(0)))
+
+
 def flood(peer):
     peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
     piece = b" " * 65536
@@ -55,6 +63,10 @@ LIES = {
     "no HTTP": lambda peer: peer.sendall(b"\x00\xff" * 5000),
     "a drip": drip,
     "a flood": flood,
+    "a captive portal": lambda peer: peer.sendall(
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 44\r\n\r\n<html><body>Pay for the Wi-Fi</body></html>\n"),
+    "a portal that wants a log-in": lambda peer: peer.sendall(answer(b"<html>", "511 Network Authentication Required")),
+    "a black hole for what is large": hole,
     "deep": lambda peer: peer.sendall(answer(b"[" * 60000)),
     "a head of 10 MB": lambda peer: peer.sendall(b"HTTP/1.1 200 OK\r\nX: " + b"a" * (10 << 20) + b"\r\n\r\n"),
 }
@@ -86,7 +98,7 @@ class Liar(threading.Thread):
             length = int(lines[0].split()[1]) if lines else 0
             while len(body) < length:
                 body += peer.recv(65536) or b" " * length
-            self.lie(peer)
+            self.lie(peer, head, body) if self.lie is hole else self.lie(peer)
         except OSError:
             pass
         finally:

@@ -7,7 +7,7 @@ decisions. For those who judge the reader in Swift, and for those who break reco
 import struct
 import sys
 
-KINDS = ["", "about", "file", "start", "command", "cycle", "end_asked", "end", "checkpoint", "capture"]
+KINDS = ["", "about", "file", "start", "command", "cycle", "end_asked", "end", "checkpoint", "capture", "instant", "fields"]
 HEADER = 16
 PRIME, BASIS, MASK = 0x100000001B3, 0xCBF29CE484222325, (1 << 64) - 1
 

@@ -18,7 +18,7 @@ import Testing
 
     @Test func `systemd has nothing to say about the units`() throws {
         let folder = try UnitFolder(programs: UnitFolder.builtPrograms)
-        #expect(try folder.units.count == 9)
+        #expect(try folder.units.count == 12)
         let result = try Self.verify(folder)
         #expect(result.status == 0 && result.output.isEmpty, "\(result.output)")
     }
@@ -41,6 +41,7 @@ import Testing
         ("ballastd.service",           15, "serial ports, CAN and the field network"),
         ("ballast-door.service",        5, "operators' requests, nothing else"),
         ("ballast-link.service",       11, "the internet, nothing else"),
+        ("ballast-link-local.service", 11, "the page on the gateway, nothing else"),
         ("ballast-scada.service",      11, "the control centre, nothing else"),
         ("ballast-aggregator.service", 11, "the internet, nothing else"),
         ("ballast-can@.service",       25, "CAP_NET_ADMIN, for a moment"),

@@ -1,6 +1,6 @@
 """Attacks recordings, and measures what recording costs: see hil/recordings.
 
-    recordings.py PROGRAMS ROOT FOLDER PART [SEED]        PART: damage, craft, states, ring, sync
+    recordings.py PROGRAMS ROOT FOLDER PART [SEED]        PART: damage, craft, states, ring, memory, sync
 """
 import json
 import os
@@ -94,13 +94,17 @@ def damage(dice, count):
         count.judge(is_told or is_cut_at_end, f"{what}: status {answer.returncode}, {said.strip()[:300]} {answer.stderr[:200]}")
         if left and what != "units":
             found = re.search(r"(\d+) cycles", said)
-            count.judge(found and int(found[1]) == left, f"{what}: {left} whole cycles are there, said was {said.strip()[:200]}")
+            # What is read on behind the damage is told apart.
+            on = re.search(r"goes on: (\d+) of these", said)
+            behind = int(on[1]) if on else 0
+            count.judge(found and int(found[1]) - behind == left,
+                        f"{what}: {left} whole cycles are there, said was {said.strip()[:200]}")
             if turn % 4 == 0:
                 if os.path.exists("x.csv"):
                     os.unlink("x.csv")
                 tool(name, "--csv", "x.csv")
                 rows = read("x.csv").count(b"\r\n") - 1 if os.path.exists("x.csv") else 0
-                count.judge(rows == left, f"{what}: {rows} rows of {left} cycles")
+                count.judge(rows - behind == left, f"{what}: {rows} rows of {left} cycles, {behind} behind the damage")
 
 
 def crafted(data, dice, kinds):
@@ -208,8 +212,8 @@ paths: {{state_directory: ./run/state, control_socket: ./run/control.sock, recor
 """
 
 
-def run(units, megabytes, seconds, on_disk="false", before=()):
-    """Bytes a second of a site in service, and what `timing` says."""
+def run(units, megabytes, seconds, on_disk="false", before=(), look=None):
+    """Bytes a second of a site in service, and what `timing` says; `look` is given the daemon's number at the end."""
     subprocess.run(["rm", "-rf", "run"], check=True)
     os.makedirs("run")
     write("site.yaml", site(units, megabytes, on_disk).encode())
@@ -227,6 +231,8 @@ def run(units, megabytes, seconds, on_disk="false", before=()):
             time.sleep(seconds)
             last, took = held(), time.monotonic() - begun
             timing = json.loads(ask("timing", "--json"))
+            if look:
+                look(daemon.pid)
         finally:
             # Under strace it is its child that is asked to end.
             with open(f"/proc/{daemon.pid}/task/{daemon.pid}/children", encoding="ascii") as children:
@@ -264,6 +270,43 @@ def ring(dice, count):
               f"{min(costs[0]):.1f} µs without, {min(costs[32]):.1f} µs with it: {more / units:.2f} µs a unit")
 
 
+def locked(process):
+    """What the kernel holds in memory for it and may not take back, bytes."""
+    with open(f"/proc/{process}/smaps_rollup", encoding="ascii") as lines:
+        return sum(int(line.split()[1]) for line in lines if line.startswith("Locked:")) * 1024
+
+
+def memory(dice, count):
+    """What recording takes of locked memory, by the kernel's own account: the whole daemon with it and without, also after a
+    capture has been put together."""
+    for units in (1, 8, 64):
+        found = {}
+
+        def look(process):
+            found["in service"] = locked(process)
+            if megabytes:
+                before = set(os.listdir("run/state/captures")) if os.path.isdir("run/state/captures") else set()
+                subprocess.run([f"{PROGRAMS}/ballastctl", "capture", "--reason", "measured", "--socket", "run/control.sock"], capture_output=True, check=False)
+                limit = time.monotonic() + 40
+                while time.monotonic() < limit and (not os.path.isdir("run/state/captures") or set(os.listdir("run/state/captures")) <= before):
+                    found["at most"] = max(found.get("at most", 0), locked(process))
+                    time.sleep(0.05)
+                time.sleep(1)
+                found["after a capture"] = locked(process)
+                count.judge(os.path.isdir("run/state/captures"), f"{units} units: no capture")
+
+        megabytes = 0
+        run(units, 0, 15, look=look)
+        without = found["in service"]
+        found.clear()
+        megabytes = 32
+        run(units, 32, 15, look=look)
+        more = max(found.values()) - without
+        count.judge(more <= 8 << 20, f"{units} units: {more / 1e6:.2f} MB")
+        print(f"  {units} units: {without / 1e6:.2f} MB locked without recording; "
+              + ", ".join(f"{value / 1e6:.2f} {name}" for name, value in found.items()) + f": {more / 1e6:.2f} MB more at most")
+
+
 def sync(dice, count):
     """With recording_on_disk: how long it is from one sync to the next, on the thread that syncs."""
     run(1, 32, 20, "true", ["strace", "-f", "-qq", "-ttt", "-T", "-e", "trace=fdatasync", "-o", "syncs"])
@@ -287,7 +330,7 @@ def main():
     os.chdir(FOLDER)
     count = Count()
     begun = time.monotonic()
-    {"damage": damage, "craft": craft, "states": states, "ring": ring, "sync": sync}[part](random.Random(seed), count)
+    {"damage": damage, "craft": craft, "states": states, "ring": ring, "memory": memory, "sync": sync}[part](random.Random(seed), count)
     print(f"{part}, seed {seed}: {count.done} judged, {count.failed} failed, {time.monotonic() - begun:.0f} s")
     return 1 if count.failed else 0
 

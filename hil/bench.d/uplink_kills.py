@@ -341,7 +341,7 @@ def main(programs, folder, kills, seed):
                 process.kill()
     more, counts = judge(people, rig, faults)
     wrong += more
-    chain, said = run([f"{programs}/ballast-aggregator", "verify", "--config", "aggregator.yaml"])
+    chain, said = run([f"{programs}/ballast-aggregator", "verify", "--config", "aggregator.yaml", "--replay"])
     if chain:
         wrong.append(f"I9: {said}")
     audit, told = run([f"{programs}/ballastctl", "audit", "verify", "--state", "run/state"])

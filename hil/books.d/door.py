@@ -78,6 +78,8 @@ class Aggregator:
         return text
 
     def run(self, *arguments):
+        # What runs longer than a connection may rest would find it closed.
+        self.link = None
         return subprocess.run([self.program, *arguments], capture_output=True, text=True)
 
     def check(self):

@@ -130,6 +130,35 @@ def transfers(server, homes, dice):
     return 20_000 / (time.monotonic() - before)
 
 
+class Payer(threading.Thread):
+    """Posts small batches, one after another, beside others who do the same."""
+
+    def __init__(self, server, number, homes):
+        super().__init__(daemon=True)
+        self.server = door.Aggregator.__new__(door.Aggregator)
+        self.server.port, self.server.link = server.port, None
+        self.number, self.homes = number, homes
+
+    def run(self):
+        dice = random.Random(self.number)
+        for batch in range(40):
+            body = json.dumps({"transfers": [{"from": f"h{dice.randrange(self.homes)}", "to": f"h{dice.randrange(self.homes)}",
+                                              "amount": 1, "text": "t"} for _ in range(25)]})
+            status, text = self.server.ask("POST", "/v1/transfers", body, f"payer-{self.number}-{batch}")
+            if status != 201:
+                sys.exit(f"a transfer: {status} {text[:300]}")
+
+
+def payers(server, homes):
+    threads = [Payer(server, number, homes) for number in range(16)]
+    before = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return 16 * 40 * 25 / (time.monotonic() - before)
+
+
 def main(program, folder, homes, days):
     homes, days, dice = int(homes), int(days), random.Random(1)
     server = door.Aggregator(program, folder, sites=10)
@@ -150,7 +179,8 @@ def main(program, folder, homes, days):
     (bill, _), (page, _) = timed(server, "/v1/bills/r1-h7"), timed(server, "/v1/bills/r1-h7/page")
     why, text = timed(server, "/v1/lines/r1-h7-1")
     print(f"a bill in {bill * 1000:.0f} ms, its page in {page * 1000:.0f} ms, why a line in {why * 1000:.0f} ms ({len(text.splitlines())} lines)")
-    print(f"{transfers(server, homes, dice):.0f} durable transfers/s in groups of 1,000")
+    print(f"{transfers(server, homes, dice):.0f} durable transfers/s in groups of 1,000, {payers(server, homes):.0f} in requests of 25 of 16 "
+          "who ask at once")
     before = time.monotonic()
     server.check()
     print(f"B1 … B8 hold (looked at in {time.monotonic() - before:.1f} s); the server holds {memory(server.process.pid):.0f} MB at most")

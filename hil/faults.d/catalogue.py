@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -19,6 +20,10 @@ FAMILIES = collections.OrderedDict([
     ("P", "Process and host"), ("N", "Network and aggregator"), ("X", "Commands and operators"), ("G", "Configuration"),
     ("Q", "Grid and metering")])
 TIERS = ("virtual", "host")
+# Real programs are judged as they are shipped, with optimisation.
+PROGRAMS = os.environ.get("BALLAST_PROGRAMS", os.path.join(ROOT, ".build/release"))
+RIG_RESULTS = os.environ.get("BALLAST_RIG_RESULTS", os.path.join(ROOT, "hil/out/vm/results.xml"))
+OF_PROGRAMS = ("BallastDaemonTests", "BallastLinkTests", "BallastAggregatorTests")
 
 
 def load(path):
@@ -80,21 +85,15 @@ def mistakes(catalogue, found, names):
 
 # Running
 
-def bin_path():
-    given = os.environ.get("BALLAST_PROGRAMS")
-    return given or subprocess.run(["swift", "build", "--show-bin-path"], cwd=ROOT, check=True, capture_output=True,
-                                   text=True).stdout.strip()
-
-
-def run_scenarios(found, tiers, programs):
+def run_scenarios(found, tiers):
     for tier in tiers:
         chosen = [(number, path) for number, (path, scenario) in found.items() if tier in scenario.get("tiers", [])]
         for place, (number, path) in enumerate(chosen, 1):
             begun = time.monotonic()
             result = os.path.join(OUT, f"{tier}-{number}.json")
-            command = [f"{programs}/ballast-sim", "run", path, "--tier", tier, "--json", result]
+            command = [f"{PROGRAMS}/ballast-sim", "run", path, "--tier", tier, "--json", result]
             if tier == "host":
-                command += ["--programs", programs, "--records", os.path.join(OUT, f"host-{number}")]
+                command += ["--programs", PROGRAMS, "--records", os.path.join(OUT, f"host-{number}")]
             if os.path.exists(result):
                 os.remove(result)
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -104,23 +103,49 @@ def run_scenarios(found, tiers, programs):
             say(f"  {tier} {place}/{len(chosen)}  {os.path.basename(path)[:-5]}  {word}  {time.monotonic() - begun:.1f} s")
 
 
+def deep_stack():
+    """Without optimisation each reading of a unit keeps a copy of the whole site on the stack."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    if soft != resource.RLIM_INFINITY:
+        wanted = 1 << 26
+        resource.setrlimit(resource.RLIMIT_STACK, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+
+
 def run_tests(catalogue):
-    """Each target's tests by itself: what hangs in one costs not the others."""
+    """The tests that rows name, each target's by themselves: what hangs in one costs not the others."""
     wanted = collections.defaultdict(set)
     for row in catalogue["rows"]:
         for test in row.get("tests", []):
             target, name = test.split("/", 1)
             wanted[target].add(name)
+    # Its own program: `swift test` would lock the build's database.
+    program, = glob.glob(os.path.join(ROOT, ".build/debug/*PackageTests.xctest"))
     for place, target in enumerate(sorted(wanted), 1):
         begun = time.monotonic()
         output = os.path.join(OUT, f"tests-{target}.xml")
-        command = ["swift", "test", "--skip-build", "--disable-xctest", "--filter", f"^{target}\\.", "--xunit-output", output]
+        command = [program, "--testing-library", "swift-testing", "--xunit-output", output]
+        for name in sorted(wanted[target]):
+            command += ["--filter", f"^{target}\\.(.*/)?`{re.escape(name)}`"]
+        environment = os.environ | ({"BALLAST_PROGRAMS": PROGRAMS} if target in OF_PROGRAMS else {})
         with open(os.path.join(OUT, f"tests-{target}.txt"), "w", encoding="utf-8") as log:
             try:
-                code = subprocess.run(command, cwd=ROOT, stdout=log, stderr=log, timeout=1800).returncode
+                code = subprocess.run(command, cwd=ROOT, stdout=log, stderr=log, timeout=1800, env=environment,
+                                      preexec_fn=deep_stack).returncode
             except subprocess.TimeoutExpired:
                 code = "no end"
         say(f"  tests {place}/{len(wanted)}  {target}  {'passed' if code == 0 else f'FAILED ({code})'}  {time.monotonic() - begun:.0f} s")
+
+
+def begin_rig(catalogue):
+    """The rig's scenarios that rows name, beside all else: the guest has a clock of its own, which no load slows down."""
+    if os.path.exists(RIG_RESULTS):
+        os.remove(RIG_RESULTS)
+    if len(glob.glob(os.path.join(ROOT, "hil/out/packages/*.deb"))) != 2:
+        say("  rig: not run, there are no packages in hil/out/packages (hil/package makes them)")
+        return None
+    names = sorted({name for row in catalogue["rows"] for name in row.get("rig", [])})
+    with open(os.path.join(OUT, "rig.txt"), "w", encoding="utf-8") as log:
+        return subprocess.Popen(["hil/vm", "run", *names], cwd=ROOT, stdout=log, stderr=log)
 
 
 # Results
@@ -158,19 +183,18 @@ def test_results():
 
 def rig_results():
     """scenario → passed"""
-    path = os.environ.get("BALLAST_RIG_RESULTS", os.path.join(ROOT, "hil/out/vm/results.xml"))
     results = {}
-    if os.path.exists(path):
-        for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+    if os.path.exists(RIG_RESULTS):
+        for case in xml.etree.ElementTree.parse(RIG_RESULTS).iter("testcase"):
             name = case.get("classname", "")
             results[name] = results.get(name, True) and case.find("failure") is None and case.find("error") is None
     return results
 
 
-def computed(catalogue, programs):
+def computed(catalogue):
     """interlock → its worst case in seconds, from the reference site's configuration."""
     path = os.path.normpath(os.path.join(ROOT, "hil", catalogue["reference_site"]))
-    done = subprocess.run([f"{programs}/ballastd", "--config", path, "--check", "--json"], capture_output=True, text=True)
+    done = subprocess.run([f"{PROGRAMS}/ballastd", "--config", path, "--check", "--json"], capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{path}: {done.stderr}")
     check = json.loads(done.stdout)
@@ -305,6 +329,7 @@ def main():
     parser.add_argument("--reuse", action="store_true")
     parser.add_argument("--tier", action="append", choices=TIERS)
     parser.add_argument("--no-tests", action="store_true")
+    parser.add_argument("--no-rig", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     catalogue, found = load("hil/faults.yaml"), scenarios()
@@ -314,16 +339,18 @@ def main():
     if wrong or options.check:
         raise SystemExit(1 if wrong else 0)
     os.makedirs(OUT, exist_ok=True)
-    programs = bin_path()
     if not options.reuse:
         for path in glob.glob(os.path.join(OUT, "*.json")) + glob.glob(os.path.join(OUT, "*.xml")):
             os.remove(path)
-        run_scenarios(found, options.tier or TIERS, programs)
+        rig = None if options.no_rig else begin_rig(catalogue)
+        run_scenarios(found, options.tier or TIERS)
         if not options.no_tests:
             run_tests(catalogue)
+        if rig:
+            say(f"  rig  {'passed' if rig.wait() == 0 else 'FAILED'}")
     results = (scenario_results(), test_results(), rig_results())
     rows = [Row(row, found, *results) for row in catalogue["rows"]]
-    text = page(catalogue, rows, bounds(catalogue), computed(catalogue, programs), options.reuse)
+    text = page(catalogue, rows, bounds(catalogue), computed(catalogue), options.reuse)
     with open(os.path.join(ROOT, "hil/FAULTS.md"), "w", encoding="utf-8") as file:
         file.write(text)
     count = collections.Counter(row.verdict for row in rows)

@@ -42,8 +42,15 @@ Where
 .BR ballastctl (1)
 asks.
 .SH EXIT STATUS
-0 after an orderly end; 78 where the configuration cannot be used (systemd does not try again); another number is said
-in the journal.
+0 after an orderly end, and where
+.B \\-\\-check
+finds the file good; 78 where the configuration cannot be used (systemd does not try again); 64 where the words of the command
+are wrong; another number is said in the journal.
+.B \\-\\-safe\\-output
+ends with 0 where every output said yes, 1 where one did not, 75 where a daemon lives (nothing was written), 78 with neither plan
+nor configuration;
+.B \\-\\-replay
+with 0 where every decision is the same, 1 where one differs or the recording cannot be read to its end.
 """,
     "ballastctl": """.SH ROLES
 Members of the group
@@ -54,6 +61,50 @@ may also stop and resume, ask for power and reset what the table of interlocks l
 .B ballast\\-service
 may also reset the rest, and put a site into operation. Only the local socket takes requests, and each change needs a
 reason.
+.SH ENVIRONMENT
+.TP
+.B BALLAST_SOCKET
+The control socket to ask where
+.B \\-\\-socket
+is not given.
+.SH EXIT STATUS
+0 where it was done; 1 where it was refused, or nobody answered, with the reason on standard error; 64 where the words of
+the command are wrong.
+.B doctor
+ends with 0 fit, 1 with warnings, 2 unfit, 3 where something could not be seen;
+.BR "spool verify" ", " "audit verify"
+with 1 where something is missing or not as it was written;
+.B replay
+with 1 where a decision differs. JSON that
+.B \\-\\-json
+prints has its schema in
+.IR /usr/share/ballast/schemas .
+""",
+    "ballast-door": """.SH EXIT STATUS
+It ends by a signal; 1 where it cannot listen, with the reason on standard error; 64 where the words of the command are wrong.
+""",
+    "ballast-link": """.SH EXIT STATUS
+0 after an orderly end, and where
+.B \\-\\-check
+finds the file good; 78 where the configuration cannot be used (systemd does not try again); 64 where the words of the command
+are wrong; 1 otherwise, with the reason in the journal.
+""",
+    "ballast-scada": """.SH EXIT STATUS
+0 after an orderly end, and where
+.B \\-\\-check
+finds the file good; 78 where the configuration cannot be used (systemd does not try again); 64 where the words of the command
+are wrong.
+""",
+    "ballast-aggregator": """.SH EXIT STATUS
+0 after an orderly end, and where a check finds everything as it must be; 1 where it finds something, or a command was refused,
+with the reason on standard error; 78 where the configuration cannot be used (systemd does not try again); 64 where the words of
+the command are wrong.
+""",
+    "ballast-sim": """.SH EXIT STATUS
+0 where everything that was to happen happened; 1 where something did not, or a file cannot be used; 64 where the words of the
+command are wrong; 130 where
+.B demo
+was ended by Ctrl\\-C.
 """,
 }
 SEE_ALSO = [*PAGES.items(), ("ballast-site.yaml", 5)]
@@ -145,7 +196,9 @@ def configuration_page(ballastd, version):
     for key in keys.splitlines():
         path, _, rest = key.partition(": ")
         lines += [".TP", "\\fB" + escape(path) + "\\fP", escape(rest.strip()) or "\\&"]
-    lines += [".SH FILES", ".I /etc/ballast/site.yaml", ".PP", ".I /usr/share/doc/ballast/examples/"]
+    lines += [".SH FILES", ".I /etc/ballast/site.yaml", ".PP", ".I /usr/share/doc/ballast/examples/", ".PP",
+              ".I /usr/share/ballast/schemas/site.schema.json", "(for editors)",
+              ".SH EXIT STATUS", "of a check: 0 where the file is good, 78 where it cannot be used."]
     return "ballast-site.yaml", 5, "\n".join(lines + foot("ballast-site.yaml")) + "\n"
 
 

@@ -24,6 +24,7 @@ public enum Aggregator {
         let store = try TelemetryStore(path: config.database)
         let books = try BooksRoutes(config, store)
         let (desk, tls): (LeaseDesk, ListenerTLS?)
+        let sessions = try Sessions(store)
         do {
             desk = try LeaseDesk(config.signing)
             tls = try config.tls.map { try ListenerTLS($0) }
@@ -33,7 +34,13 @@ public enum Aggregator {
         }
         var logger = Logger(label: "ballast-aggregator") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .critical
-        let services = services(config, path: configPath, store, desk, tls, books, logger)
+        let services: [any Service]
+        do {
+            services = try Self.services(config, path: configPath, store, sessions, desk, tls, books, logger)
+        } catch {
+            log("not started: fleet: \(error)")
+            throw UnusableConfiguration()
+        }
         var group = ServiceGroupConfiguration(
             services: services.map { .init(service: $0) }, gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger)
@@ -48,17 +55,20 @@ public enum Aggregator {
     }
 
     private static func services(
-        _ config: AggregatorConfig, path: String, _ store: TelemetryStore, _ desk: LeaseDesk,
-        _ tls: ListenerTLS?, _ books: BooksRoutes?, _ logger: Logger
-    ) -> [any Service] {
+        _ config: AggregatorConfig, path: String, _ store: TelemetryStore, _ sessions: Sessions,
+        _ desk: LeaseDesk, _ tls: ListenerTLS?, _ books: BooksRoutes?, _ logger: Logger
+    ) throws -> [any Service] {
         let (gate, figures) = (TokenGate(config), Figures())
-        let contacts = Contacts()
-        let fleet = FleetDesk(store: store, gate: gate, contacts: contacts)
+        let (contacts, signs) = (Contacts(), SiteSigns())
+        let fleet = FleetDesk(store: store, gate: gate, signs: signs, contacts: contacts)
         let alarms = AlarmDesk(store: store, fleet: fleet, config: config.alarms, log: log)
         let audit = AuditLog(log: log) { try await store.write($0) }
+        let level = try config.fleet.map {
+            try FleetServices($0, store: store, desk: desk, rows: fleet, signs: signs, log: log)
+        }
         let routes = AggregatorRoutes(
             gate: gate, store: store, desk: desk, figures: figures, fleet: fleet, alarms: alarms,
-            audit: audit, books: books, log: log)
+            audit: audit, sessions: sessions, signs: signs, books: books, level: level?.routes, log: log)
         let certificates =
             config.tls?.clientCA == nil
             ? nil : tls.map { SiteCertificates($0, audit: audit, log: log) }
@@ -66,19 +76,24 @@ public enum Aggregator {
             routes: routes.table, gate: gate, certificates: certificates,
             bodies: BodiesInFlight(config.limits),
             pace: RequestPace(perSecond: config.limits.requestsPerSecond), figures: figures, audit: audit,
-            contacts: contacts, log: log)
+            contacts: contacts, sessions: sessions, hasTLS: tls != nil, log: log)
         let reloading = Reloading(path: path, first: config, gate: gate, tls: tls, log: log)
         let rolling = RollUp(store: store, log: log)
         var services: [any Service] = [audit, reloading, rolling, alarms]
         if let tls { services.append(CertificateWatch(tls: tls, audit: audit, log: log)) }
+        services += level?.services ?? []
         if let books { services.append(BooksUpkeep(books: books.store, log: log)) }
         if !config.alarms.ways.isEmpty {
             services.append(Messenger(store: store, config: config.alarms, log: log))
         }
+        if !config.retention.isEmpty {
+            services.append(RetentionWork(store: store, rules: config.retention, log: log))
+        }
         if let port = config.localPort {
             let view = LocalView(
                 store: store, figures: figures, bodies: front.bodies, listeners: routes.listeners,
-                signs: routes.signs, tls: tls, certificates: certificates)
+                signs: routes.signs, sites: SiteMetrics(store: store, fleet: fleet), tls: tls,
+                certificates: certificates, level: level?.routes.control)
             services.append(
                 application(view, "127.0.0.1", port, AggregatorConfig.Limits(), nil, logger) {
                     log("figures on 127.0.0.1:\($0)")
@@ -131,7 +146,7 @@ public enum Aggregator {
     }
 
     @Sendable private static func log(_ line: String) {
-        let bytes = Array("ballast-aggregator: \(line)\n".utf8)
+        let bytes = Array("ballast-aggregator: \(LogText.line(line))\n".utf8)
         _ = write(STDERR_FILENO, bytes, bytes.count)
     }
 }
@@ -161,7 +176,10 @@ private struct Reloading: Service {
         var rest = config
         rest.tls = takeTLS(config.tls)
         (rest.sites, rest.principals, rest.readToken) = (first.sites, first.principals, first.readToken)
-        if let people = first.books?.people { rest.books?.people = people }
+        if let books = first.books {
+            rest.books?.people = books.people
+            rest.books?.tokens = books.tokens
+        }
         log(
             "tokens taken over: \(config.sites.count) sites, \(config.principals.count) principals"
                 + (rest == first ? "" : "; what else has changed in the file needs a start"))

@@ -77,15 +77,14 @@ public struct AggregatorConfig: Sendable, Equatable {
     /// `nil` = no books: no route, no table, no job.
     public var books: Books?
     var alarms = AlarmConfig()
+    /// How long what is stored stays; what has no rule stays for ever.
+    var retention: [RetentionRule] = []
+    /// `nil` = this aggregator is no level of a fleet: no route, no table, no job.
+    public var fleet: FleetSettings?
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
         self = try ConfigReader.read(tree, file: file) { reader -> AggregatorConfig? in
-            let listen = reader.section("listen") { section in
-                (
-                    host: section.value(AggregatorKeys.host), port: section.value(AggregatorKeys.port),
-                    local: section.value(AggregatorKeys.localPort)
-                )
-            }
+            let listen = reader.section("listen") { section in Self.listen(section) }
             let database = reader.value(AggregatorKeys.database)
             let readToken = reader.value(AggregatorKeys.readToken)
             let sites = Self.sites(reader)
@@ -95,6 +94,8 @@ public struct AggregatorConfig: Sendable, Equatable {
             let tls = Self.tls(reader)
             let books = Books.read(reader)
             let alarms = AlarmReader.alarms(reader, sites: sites.map(\.id))
+            let retention = Self.retention(reader)
+            let fleet = FleetReader.read(reader, file: file, sites: sites.map(\.id))
             guard let host = listen?.host, let port = listen?.port, let local = listen?.local, let database,
                 let readToken, let limits, let alarms
             else { return nil }
@@ -102,7 +103,13 @@ public struct AggregatorConfig: Sendable, Equatable {
                 host: host, port: port, localPort: local, database: database, sites: sites,
                 readToken: readToken, principals: principals, signing: signing, limits: limits, tls: tls)
             config.books = books
+            if let books { Self.checkTokens(books, config, reader) }
             config.alarms = alarms
+            config.retention = retention
+            config.fleet = fleet
+            if fleet != nil, signing == nil {
+                reader.refuse("signing", "is missing: a level of a fleet signs what its children get")
+            }
             return config
         }
     }
@@ -123,6 +130,22 @@ public struct AggregatorConfig: Sendable, Equatable {
         self.limits = limits
     }
 
+    /// Who is in the books by a token must be told apart from everybody else by it: what is done there is
+    /// noted under the name.
+    private static func checkTokens(_ books: Books, _ config: AggregatorConfig, _ reader: ConfigReader) {
+        var owners: [TokenDigest: String] = [:]
+        for site in config.sites { for token in site.tokens { owners[token] = "site \(site.id)" } }
+        if let token = config.readToken { owners[token] = "read_token_sha256" }
+        for person in config.principals { for token in person.tokens { owners[token] = person.name } }
+        for person in books.people {
+            for token in person.tokens {
+                let other = owners.updateValue(person.caller.name, forKey: token)
+                guard let other, other != person.caller.name else { continue }
+                reader.refuse("books", "\(person.caller.name) and \(other) have the same token")
+            }
+        }
+    }
+
     private static func sites(_ reader: ConfigReader) -> [Site] {
         var seen: Set<String> = []
         return reader.list("sites", count: 1...10_000) { section, _ in
@@ -139,6 +162,18 @@ public struct AggregatorConfig: Sendable, Equatable {
 }
 
 extension AggregatorConfig {
+    private static func retention(_ reader: ConfigReader) -> [RetentionRule] {
+        guard reader.has("retention") else { return [] }
+        let rules = reader.section("retention") { section -> [RetentionRule]? in
+            RetentionRule.Kind.allCases.compactMap { kind in
+                section.value(AggregatorKeys.retention(kind)).flatMap { $0 }.map {
+                    RetentionRule(kind: kind, days: $0)
+                }
+            }
+        }
+        return rules ?? []
+    }
+
     private static func principals(_ reader: ConfigReader, sites: [String]) -> [Principal] {
         var seen: Set<String> = []
         let known = Set(sites)
@@ -159,6 +194,16 @@ extension AggregatorConfig {
                 name: name, tokens: [token] + [next].compactMap { $0 }, roles: roles, sites: list,
                 expires: expires)
         }
+    }
+
+    private static func listen(_ section: ConfigReader) -> (host: String?, port: Int?, local: Int??) {
+        let (host, port) = (section.value(AggregatorKeys.host), section.value(AggregatorKeys.port))
+        let local = section.value(AggregatorKeys.localPort)
+        let isHere = ["127.0.0.1", "localhost", "0.0.0.0", "::", "::1"].contains(host ?? "")
+        if isHere, let port, port != 0, local == port {
+            section.refuse("local_port", "is the listener's port as well: one of them cannot be had")
+        }
+        return (host, port, local)
     }
 
     private static func signing(_ reader: ConfigReader) -> Signing? {
@@ -272,6 +317,22 @@ enum AggregatorKeys {
         "expires", allowed: "a day, 2027-01-31", .fixed(nil), shown: "never",
         "the day (UTC) at whose beginning the token ends"
     ) { text in CivilDay.milliseconds(text).map { .some($0) } }
+    static func retention(_ kind: RetentionRule.Kind) -> ConfigKey<Int?> {
+        let (least, note) =
+            switch kind {
+            case .values: (7, "snapshots and what moved between them")
+            case .events: (30, "events of sites")
+            case .energy: (400, "energy by quarters of an hour")
+            case .requests: (30, "requests, refusals and log-ins")
+            case .minutes: (30, "values by minutes, for trends")
+            }
+        return ConfigKey<Int?>(
+            "\(kind.rawValue)_days", allowed: "\(least) … 36500", .fixed(nil), shown: "for ever",
+            "how long they stay: \(note); the history declares what is cut"
+        ) { (node) throws(ConfigComplaint) in
+            Int(try node.number(in: Double(least)...36_500, "\(least) … 36500"))
+        }
+    }
     static let connections = ConfigKey<Int>.whole(
         "connections", 16...65_536, "", .fixed(2_048), "open at once; more wait"
     ) { $0 }

@@ -13,19 +13,25 @@ struct AggregatorRoutes: Sendable {
     let fleet: FleetDesk
     let alarms: AlarmDesk
     let listeners: Listeners
+    /// Of pages, which are many and are all sent the same.
+    let watchers: Listeners
+    let sessions: Sessions
     let audit: AuditLog
     let log: @Sendable (String) -> Void
     let painter = CapturePainter()
     /// `nil` = there are no books here.
     let books: BooksRoutes?
-    let signs = SiteSigns()
+    let signs: SiteSigns
+    /// `nil` = this aggregator is no level of a fleet.
+    let level: FleetRoutes?
     private let states = StateCache()
 
     init(
         gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures, fleet: FleetDesk,
-        alarms: AlarmDesk, audit: AuditLog, books: BooksRoutes? = nil,
-        log: @escaping @Sendable (String) -> Void
+        alarms: AlarmDesk, audit: AuditLog, sessions: Sessions, signs: SiteSigns, books: BooksRoutes? = nil,
+        level: FleetRoutes? = nil, log: @escaping @Sendable (String) -> Void
     ) {
+        self.level = level
         self.books = books
         self.gate = gate
         self.store = store
@@ -33,7 +39,10 @@ struct AggregatorRoutes: Sendable {
         self.figures = figures
         self.fleet = fleet
         self.alarms = alarms
-        listeners = Listeners()
+        self.sessions = sessions
+        self.signs = signs
+        listeners = Listeners(most: 64, mostOfOne: 8)
+        watchers = Listeners(most: 1_000, mostOfOne: 100)
         self.audit = audit
         self.log = log
     }
@@ -73,14 +82,15 @@ struct AggregatorRoutes: Sendable {
                     .get, "/v1/events", .read,
                     "New events of all sites as they come (SSE); Last-Event-ID takes up a stream again.",
                     answer: listen),
-            ] + leases + captures + alarmRoutes + (books?.routes ?? [])
+            ] + leases + captures + alarmRoutes + sessionRoutes + pageRoutes + (books?.routes ?? [])
+            + (level?.routes ?? [])
         func openAPI(_ text: String) -> Route {
-            Route(.get, "/v1/openapi.json", .read, "This document (OpenAPI 3.1).") { _ in Answers.json(text) }
+            Route(.get, OpenAPI.path, .read, "This document (OpenAPI 3.1).") { _ in Answers.json(text) }
         }
         return list + [openAPI(OpenAPI.document(list + [openAPI("")]))]
     }
 
-    private static func page(_ page: TelemetryStore.Page, _ name: String, _ call: Call) -> Response {
+    static func page(_ page: TelemetryStore.Page, _ name: String, _ call: Call) -> Response {
         guard call.query.isCSV else { return Answers.json(page.json(name)) }
         var response = Answers.csv(page.csv)
         if let next = page.next, let link = HTTPField.Name("Link") {
@@ -105,6 +115,8 @@ struct AggregatorRoutes: Sendable {
         case .stored(let through, let differing, let head):
             note(report, differing)
             take(signsOf: report)
+            fleet.note(report.site)
+            await level?.control.take(report)
             let told = differing.prefix(100).map(String.init).joined(separator: ",")
             return Answers.json(
                 "{\"epoch\":\"\(report.epoch)\",\"stored_through\":\(through),\"head\":\"\(head)\""

@@ -17,6 +17,7 @@ final class BodiesInFlight: Sendable {
 
     private let limits: AggregatorConfig.Limits
     private let held = Mutex(Held())
+    private let deadlines = Deadlines()
 
     init(_ limits: AggregatorConfig.Limits) { self.limits = limits }
 
@@ -62,19 +63,18 @@ final class BodiesInFlight: Sendable {
     }
 
     private func whole(_ body: RequestBody, limit: Int) async throws -> [UInt8] {
-        let longest = limits.bodyTime
-        return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
-            group.addTask { Array(try await body.collect(upTo: limit).readableBytesView) }
-            group.addTask {
-                try await Task.sleep(for: longest)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let first = try await group.next(), let bytes = first else {
-                throw Refusal(.requestTimeout, "the body did not come whole within \(longest)")
-            }
-            return bytes
+        let reading = Task { Array(try await body.collect(upTo: limit).readableBytesView) }
+        let ticket = deadlines.add(limits.bodyTime) { reading.cancel() }
+        let result = await withTaskCancellationHandler {
+            await reading.result
+        } onCancel: {
+            reading.cancel()
         }
+        guard deadlines.take(ticket) else {
+            throw Refusal(.requestTimeout, "the body did not come whole within \(limits.bodyTime)")
+        }
+        try Task.checkCancellation()
+        return try result.get()
     }
 
     private func take(_ room: Int, for name: String) throws(Refusal) {
@@ -101,6 +101,53 @@ final class BodiesInFlight: Sendable {
             held.all -= room
             let left = held.of[name, default: 0] - room
             held.of[name] = left > 0 ? left : nil
+        }
+    }
+}
+
+/// What is cut off when its time is over, by one task that looks four times a second while there is anything:
+/// a timer for each would go on after its body has come, and wake a thread for nothing.
+final class Deadlines: Sendable {
+    private struct Waiting {
+        var next: UInt64 = 0
+        var ends: [UInt64: (at: ContinuousClock.Instant, cut: @Sendable () -> Void)] = [:]
+        var isLookedAt = false
+    }
+
+    private static let look = Duration.milliseconds(250)
+    private let waiting = Mutex(Waiting())
+
+    /// - Returns: a ticket for `take`.
+    func add(_ time: Duration, cut: @escaping @Sendable () -> Void) -> UInt64 {
+        let (ticket, isFirst) = waiting.withLock { waiting in
+            waiting.next += 1
+            waiting.ends[waiting.next] = (.now + time, cut)
+            defer { waiting.isLookedAt = true }
+            return (waiting.next, !waiting.isLookedAt)
+        }
+        if isFirst { Task { await run() } }
+        return ticket
+    }
+
+    /// - Returns: whether it came before its end.
+    func take(_ ticket: UInt64) -> Bool { waiting.withLock { $0.ends.removeValue(forKey: ticket) != nil } }
+
+    private func run() async {
+        while true {
+            // Nobody cancels it; it ends where nothing waits.
+            try? await Task.sleep(for: Self.look)
+            let now = ContinuousClock.now
+            let cuts = waiting.withLock { waiting -> [@Sendable () -> Void]? in
+                if waiting.ends.isEmpty {
+                    waiting.isLookedAt = false
+                    return nil
+                }
+                let over = waiting.ends.filter { $0.value.at <= now }
+                for ticket in over.keys { waiting.ends[ticket] = nil }
+                return over.values.map(\.cut)
+            }
+            guard let cuts else { return }
+            for cut in cuts { cut() }
         }
     }
 }

@@ -80,8 +80,13 @@ extension AggregatorRoutes {
 
     private func beside(_ trace: Trace, _ site: String) async throws -> [Beside] {
         let (begin, length) = (trace.beginMicroseconds / 1_000, Int64((trace.times.last ?? 0) * 1_000))
-        return try await store.beside(site, from: begin, to: begin + length)
+        let known = try await store.beside(site, from: begin, to: begin + length)
+        return known + [trace.performance ?? Self.noPerformance]
     }
+
+    private static let noPerformance = Beside(
+        name: "performance", title: "How the site answered the frequency",
+        content: .lines([]), note: "The capture carries no performance record.")
 
     private func trace(_ call: Call) async throws -> Trace {
         let bytes = try await capture(call)

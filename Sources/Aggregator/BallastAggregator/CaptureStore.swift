@@ -161,7 +161,7 @@ extension TelemetryStore {
         }
     }
 
-    private static func sealCapture(_ name: String, of site: String, in database: Database) throws {
+    static func sealCapture(_ name: String, of site: String, in database: Database) throws {
         let sql = "SELECT * FROM capture WHERE site = ? AND name = ?"
         guard let row = try Row.fetchOne(database, sql: sql, arguments: [site, name]) else { return }
         var content = ChainContent()

@@ -82,6 +82,16 @@ public struct EdgeReport: Sendable, Equatable {
     }
 }
 
+extension EdgeReport.Record {
+    /// What a record says of itself, as it is read when it comes; `nil` where it is no JSON object.
+    static func reading(_ data: String) -> EdgeReport.Record? {
+        var cursor = JSONCursor(Array(data.utf8))
+        var record = EdgeReport.Record(number: 0, kind: "", data: data)
+        do throws(JSONError) { _ = try Draft.data(&cursor, into: &record) } catch { return nil }
+        return record
+    }
+}
+
 /// What has been read of a report so far.
 private struct Draft {
     var site: String?
@@ -168,7 +178,7 @@ private struct Draft {
         return number
     }
 
-    private static func data(
+    fileprivate static func data(
         _ cursor: inout JSONCursor, into record: inout EdgeReport.Record
     ) throws(JSONError) -> Range<Int> {
         let start = cursor.offset

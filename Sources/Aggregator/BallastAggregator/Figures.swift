@@ -25,7 +25,7 @@ final class Figures: Sendable {
             case .records: "Records in them, those that were there already included."
             case .recordsDiffering: "Records that came again under their number with another content."
             case .wrongTokens: "Requests with a token that nobody has."
-            case .guessesSlowed: "Requests whose token was not looked at, after too many wrong ones."
+            case .guessesSlowed: "Wrong tokens that were told 429, after too many from their address."
             case .eventsStreamed: "Events that were sent to listeners."
             }
         }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import LinuxIO
 
 /// Everybody's way in: whose token it is, whether the path is there, what it may cost; and the way out, where
 /// every refusal and request is noted.
@@ -9,11 +10,15 @@ struct Front: HTTPResponder {
     /// `nil` = sites come with their token alone.
     let certificates: SiteCertificates?
     let bodies: BodiesInFlight
+    let answers = AnswersInFlight()
     let pace: RequestPace
     let brake = GuessBrake()
     let figures: Figures
     let audit: AuditLog
     let contacts: Contacts
+    let sessions: Sessions
+    /// The listener has TLS of its own.
+    let hasTLS: Bool
     let log: @Sendable (String) -> Void
 
     func respond(to request: Request, context: AggregatorContext) async throws -> Response {
@@ -23,7 +28,8 @@ struct Front: HTTPResponder {
         var route: Route?
         let response: Response
         do {
-            response = try await answer(request, context, &seen, &route)
+            let whole = try await answer(request, context, &seen, &route)
+            response = try answers.bounded(whole, for: seen.who)
         } catch let refusal as Refusal {
             response = refusal.response
             seen.why = LogText.plain(refusal.reason)
@@ -46,14 +52,19 @@ struct Front: HTTPResponder {
         _ route: inout Route?
     ) async throws -> Response {
         let parts = request.uri.path.split(separator: "/")
-        if request.method == .get, let file = StatusPage.file(request.uri.path) { return Answers.file(file) }
+        if request.method == .get, let file = StatusPage.file(request.uri.path) {
+            seen.path = request.uri.path
+            return Answers.file(file)
+        }
         var caller = try identify(request, context, &seen)
         seen.path = LogText.plain(String(request.uri.path.prefix(120)))
         let (found, site) = try find(parts, request.method)
         route = found
         let name = LogText.plain(String(site.prefix(64)))
         seen.path = found.pattern.replacing("{site}", with: name).replacing("{id}", with: name)
-        guard caller.may(found.role, nil) else {
+        // What there is to ask for may be read by whoever may ask for anything of it.
+        let isDocument = found.pattern == OpenAPI.path && caller.may(.books, nil)
+        guard caller.may(found.role, nil) || isDocument else {
             throw Refusal(.forbidden, "\(caller.name) has not the role \(found.role.rawValue)")
         }
         guard pace.allows(caller.name, at: .now) else {
@@ -67,6 +78,8 @@ struct Front: HTTPResponder {
             caller: caller, site: site, query: try Query(request, of: found), body: [],
             lastEvent: Self.lastEventName.flatMap { request.headers[$0] })
         call.key = Self.keyName.flatMap { request.headers[$0] }
+        call.session = SessionCookie.value(request.headers[.cookie])
+        call.isSecure = hasTLS || Self.protocolName.flatMap { request.headers[$0] } == "https"
         guard found.bodyLimit > 0 else { return try await found.answer(call) }
         let isPacked = try checkType(request, found.bodyType)
         let length = request.headers[.contentLength].flatMap { Int($0) }
@@ -81,24 +94,34 @@ struct Front: HTTPResponder {
 
     private static let lastEventName = HTTPField.Name("Last-Event-ID")
     private static let keyName = HTTPField.Name("Idempotency-Key")
+    private static let protocolName = HTTPField.Name("X-Forwarded-Proto")
+    private static let pageName = HTTPField.Name("Ballast-Page")
 
     private func identify(
         _ request: Request, _ context: AggregatorContext, _ seen: inout AuditLog.Entry
     ) throws -> Caller {
+        if let caller = try session(request) {
+            seen.who = caller.name
+            return caller
+        }
         let digest = try TokenGate.digest(authorization: request.headers[.authorization])
         let (address, now) = (context.address, ContinuousClock.now)
-        guard brake.mayTry(digest, from: address, at: now) else {
-            figures.add(.guessesSlowed, 1)
-            throw Refusal(
-                .tooManyRequests, "too many wrong tokens came from \(address)",
-                retryAfter: Int(GuessBrake.pause / .seconds(1)))
-        }
-        guard let caller = gate.caller(digest) else {
-            figures.add(.wrongTokens, 1)
-            if brake.wrong(from: address, at: now) {
+        let caller: Caller
+        do throws(Refusal) {
+            caller = try gate.known(digest, request.headers[.authorization])
+        } catch {
+            switch brake.wrong(from: address, at: now) {
+            case .slowed:
+                figures.add(.guessesSlowed, 1)
+                throw Refusal(
+                    .tooManyRequests, "too many wrong tokens came from \(address)",
+                    retryAfter: Int(GuessBrake.pause / .seconds(1)))
+            case .slowedFromNowOn:
                 log("\(GuessBrake.most) wrong tokens from \(address): it is slowed for \(GuessBrake.pause)")
+            case .wrong: break
             }
-            throw Refusal(.unauthorized, "this token is not known here")
+            figures.add(.wrongTokens, 1)
+            throw error
         }
         seen.who = caller.name
         contacts.note(caller)
@@ -107,6 +130,24 @@ struct Front: HTTPResponder {
                 AuditLog.Entry(
                     who: caller.name, address: address, method: "LOGIN", path: "", status: 200, why: ""))
             log("\(caller.name) logs in from \(address)")
+        }
+        return caller
+    }
+
+    /// Who is logged in by a cookie; `nil` where a token is to say who asks.
+    ///
+    /// What changes anything must also carry a header of the page's own: another site's page can neither send
+    /// it nor ask whether it may, for nothing here answers that.
+    private func session(_ request: Request) throws -> Caller? {
+        guard request.headers[.authorization] == nil,
+            let name = SessionCookie.value(request.headers[.cookie])
+        else { return nil }
+        guard let session = sessions.session(name, at: WallClock.nowMilliseconds()),
+            let caller = gate.caller(session.token)
+        else { throw Refusal(.unauthorized, "the log-in has ended: log in again") }
+        let isPage = Self.pageName.flatMap { request.headers[$0] } != nil
+        guard request.method == .get || request.method == .head || isPage else {
+            throw Refusal(.forbidden, "a request by cookie needs the header Ballast-Page")
         }
         return caller
     }
@@ -146,14 +187,23 @@ struct Front: HTTPResponder {
 
     private func note(_ entry: AuditLog.Entry, _ route: Route?) {
         figures.answered(entry.status, route?.pattern ?? "other")
-        let isSuccess = entry.status < 400
-        if isSuccess, route?.isFrequent ?? true { return }
-        audit.note(entry)
+        if entry.status < 400, route?.isFrequent ?? true { audit.count(entry) } else { audit.note(entry) }
     }
 }
 
 /// Text from afar, for a log or a record: on one line, without control characters, at most 200 characters.
 enum LogText {
+    /// One line whatever a site's texts hold: what would end it or turn it round stands as its number.
+    static func line(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { line, scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                line += "\\u{\(String(scalar.value, radix: 16))}"
+            case _: line.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
     static func plain(_ text: String) -> String {
         let scalars = text.unicodeScalars.prefix(200).map { scalar -> String in
             let isPlain = scalar.value >= 0x20 && scalar.value < 0x7F || scalar.properties.isAlphabetic

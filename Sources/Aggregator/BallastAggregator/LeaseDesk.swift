@@ -54,6 +54,20 @@ final class LeaseDesk: Sendable {
         return Hexadecimal.text(lease.canonicalBytes + signature)
     }
 
+    /// A lease of the fleet's with its signature, likewise; `power` is `nil` in a release.
+    func sign(
+        power: Int64?, until: Int64, dispatch: String, site: String, sequence: Int64, now: Int64
+    ) -> String? {
+        guard let signing, let seed, sequence > 0 else { return nil }
+        let lease = RemoteLease(
+            kind: power == nil ? .release : .power, sequence: UInt64(sequence), issued: now, from: now,
+            until: until, watts: power ?? 0, key: signing.keyID, site: site, dispatch: dispatch)
+        guard lease.isWritable, let signature = Signatures.sign(lease.canonicalBytes, seed: seed) else {
+            return nil
+        }
+        return Hexadecimal.text(lease.canonicalBytes + signature)
+    }
+
     /// Wakes whoever waits for leases of `site`.
     func wake(_ site: String) {
         let waiters = state.withLock { state in

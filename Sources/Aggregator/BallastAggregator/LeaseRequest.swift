@@ -41,9 +41,8 @@ struct LeaseRequest: Sendable, Equatable {
             throw JSONError("is missing (watts, or null for a release)", at: 0, path: "power_w")
         }
         guard let dispatch else { throw JSONError("is missing", at: 0, path: "dispatch") }
-        guard let reason, (1...200).contains(reason.utf8.count) else {
-            throw JSONError("is missing, or not 1 … 200 bytes", at: 0, path: "reason")
-        }
+        if let fault = ReasonText.fault(reason) { throw JSONError(fault, at: 0, path: "reason") }
+        guard let reason else { throw JSONError("is missing", at: 0, path: "reason") }
         guard power.map({ (-1_000_000_000_000...1_000_000_000_000).contains($0) }) ?? true else {
             throw JSONError("\(power ?? 0) is outside ±10¹² W", at: 0, path: "power_w")
         }

@@ -34,6 +34,9 @@ extension AggregatorRoutes {
         do { wish = try LeaseRequest(json: call.body) } catch {
             throw Refusal(.badRequest, "the request cannot be used: \(error)")
         }
+        if let level, level.tree.index(of: site) != nil {
+            throw Refusal(.conflict, "site \(site) is a child of this fleet: POST /v1/dispatches asks it")
+        }
         let now = WallClock.nowMilliseconds()
         let stored = try await store.add(wish, to: site, by: person, now: now) {
             desk.sign(wish, site: site, sequence: $0, now: now)
@@ -53,12 +56,19 @@ extension AggregatorRoutes {
     private func commands(_ call: Call) async throws -> Response {
         let site = try site(of: call)
         let wakes = desk.wakes(of: site)
+        if let lease = await level?.control.lease(for: site) {
+            return Answers.json(
+                "{\"commands\":[{\"sequence\":\(lease.sequence),\"lease\":\"\(lease.bytes)\"}]}")
+        }
         var waiting = try await store.waitingLeases(of: site, now: WallClock.nowMilliseconds())
         if waiting.isEmpty {
             await desk.wait(for: site, after: wakes, atMost: Self.patience)
             waiting = try await store.waitingLeases(of: site, now: WallClock.nowMilliseconds())
         }
-        let list = waiting.prefix(4).map { "{\"sequence\":\($0.sequence),\"lease\":\"\($0.bytes)\"}" }
+        var list = waiting.prefix(4).map { "{\"sequence\":\($0.sequence),\"lease\":\"\($0.bytes)\"}" }
+        if let lease = await level?.control.lease(for: site) {
+            list.append("{\"sequence\":\(lease.sequence),\"lease\":\"\(lease.bytes)\"}")
+        }
         return Answers.json("{\"commands\":[\(list.joined(separator: ","))]}")
     }
 
@@ -68,6 +78,7 @@ extension AggregatorRoutes {
         do { result = try LeaseResult(json: call.body) } catch {
             throw Refusal(.badRequest, "the result cannot be used: \(error)")
         }
+        if await level?.control.take(result, of: site) ?? false { return Answers.json("{}") }
         guard try await store.finish(result, of: site) else {
             throw Refusal(.notFound, "site \(site) was given no lease \(result.sequence)")
         }

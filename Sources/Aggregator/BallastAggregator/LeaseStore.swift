@@ -99,7 +99,7 @@ extension TelemetryStore {
     }
 
     /// Puts a lease, or what became of it, into the chain.
-    private static func seal(
+    static func seal(
         _ kind: ChainEntry.Kind, _ site: String, _ sequence: Int64, in database: Database
     ) throws {
         let row = try Row.fetchOne(

@@ -2,19 +2,21 @@ import Synchronization
 
 /// Seats of those who listen to events: a few each, and not too many in all.
 final class Listeners: Sendable {
-    static let most = 64
-    static let mostOfOne = 8
+    private let most: Int
+    private let mostOfOne: Int
     private let taken = Mutex<[String: Int]>([:])
+
+    init(most: Int, mostOfOne: Int) { (self.most, self.mostOfOne) = (most, mostOfOne) }
 
     var count: Int { taken.withLock { $0.values.reduce(0, +) } }
 
     func take(_ name: String) throws(Refusal) -> Seat {
         let refusal = taken.withLock { taken -> Refusal? in
-            if taken[name, default: 0] >= Self.mostOfOne {
+            if taken[name, default: 0] >= mostOfOne {
                 return Refusal(
-                    .tooManyRequests, "\(name) listens \(Self.mostOfOne) times already", retryAfter: 10)
+                    .tooManyRequests, "\(name) listens \(mostOfOne) times already", retryAfter: 10)
             }
-            if taken.values.reduce(0, +) >= Self.most {
+            if taken.values.reduce(0, +) >= most {
                 return Refusal(.serviceUnavailable, "too many listen already", retryAfter: 10)
             }
             taken[name, default: 0] += 1

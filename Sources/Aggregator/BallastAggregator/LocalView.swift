@@ -8,8 +8,11 @@ struct LocalView: HTTPResponder {
     let bodies: BodiesInFlight
     let listeners: Listeners
     let signs: SiteSigns
+    let sites: SiteMetrics
     let tls: ListenerTLS?
     let certificates: SiteCertificates?
+    /// `nil` = this aggregator is no level of a fleet.
+    let level: FleetControl?
 
     func respond(to request: Request, context: AggregatorContext) async throws -> Response {
         let response = try await answer(request)
@@ -59,7 +62,8 @@ struct LocalView: HTTPResponder {
                 ),
             ])
         return Answers.json(
-            text + (certificates?.metrics() ?? ""), as: "text/plain; version=0.0.4; charset=utf-8")
+            text + (certificates?.metrics() ?? "") + (await sites.text()) + (await level?.metrics() ?? ""),
+            as: "text/plain; version=0.0.4; charset=utf-8")
     }
 
     /// Well where the database answers.

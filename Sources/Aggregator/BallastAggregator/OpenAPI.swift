@@ -3,6 +3,8 @@ import JSONText
 
 /// The routes as an OpenAPI document; it says what `Route` says, and the shape of each body that is taken.
 enum OpenAPI {
+    static let path = "/v1/openapi.json"
+
     static func document(_ routes: [Route]) -> String {
         var paths: [(String, [String])] = []
         for route in routes {
@@ -16,8 +18,9 @@ enum OpenAPI {
         let list = paths.map { "\"\($0.0)\":{\($0.1.joined(separator: ","))}" }
         return """
             {"openapi":"3.1.0","info":{"title":"Ballast aggregator","version":"1"},
-            "security":[{"bearer":[]}],
-            "components":{"securitySchemes":{"bearer":{"type":"http","scheme":"bearer"}},
+            "security":[{"bearer":[]},{"session":[]}],
+            "components":{"securitySchemes":{"bearer":{"type":"http","scheme":"bearer"},
+            "session":{"type":"apiKey","in":"cookie","name":"ballast","description":"From POST /v1/session; with it everything but GET needs the header Ballast-Page."}},
             "schemas":{"Problem":\(problem)}},
             "paths":{\(list.joined(separator: ",\n"))}}
             """
@@ -50,7 +53,8 @@ enum OpenAPI {
         if route.bodyLimit > 0 {
             text +=
                 "\"requestBody\":{\"required\":true,\"content\":{\"\(route.bodyType)\":{\"schema\":"
-                + "\(body(route.pattern))}}},"
+                + body(route.pattern)
+                + (BooksRoutes.bodyExample(route.pattern).map { ",\"example\":\($0)" } ?? "") + "}}},"
         }
         return text + "\"responses\":{\(responses(route))}}"
     }
@@ -59,7 +63,9 @@ enum OpenAPI {
         let schema =
             switch name {
             case .limit: "{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000000}"
-            case .from, .until: "{\"type\":\"integer\",\"minimum\":0,\"maximum\":253402300799999}"
+            case .from, .until:
+                "{\"oneOf\":[{\"type\":\"integer\",\"minimum\":0,\"maximum\":253402300799999},"
+                    + "{\"type\":\"string\",\"format\":\"date-time\"}]}"
             case .format: "{\"type\":\"string\",\"enum\":[\"json\",\"csv\"]}"
             case .cursor where isRange:
                 "{\"type\":\"string\",\"pattern\":\"^-?[0-9]{1,15}\\\\.[0-9]{1,15}$\"}"
@@ -69,6 +75,7 @@ enum OpenAPI {
             case .name: "{\"type\":\"string\",\"pattern\":\"^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,95}$\"}"
             case .after: "{\"type\":\"integer\",\"minimum\":0}"
             case .lengthSeconds: "{\"type\":\"integer\",\"enum\":[300,900,3600]}"
+            case .stepSeconds: "{\"type\":\"integer\",\"enum\":[60,300,900,3600,21600]}"
             case .cursor, .site, .channel, .unit, .resource, .party, .zone: "{\"type\":\"string\"}"
             }
         let isRequired = [.channel, .name, .sha256, .bytes, .offset].contains(name)
@@ -85,8 +92,13 @@ enum OpenAPI {
         if route.role == .dispatch || route.role == .books && route.bodyLimit > 0 {
             list.append("\"201\":{\"description\":\"Made.\",\"content\":{\(types)}}")
         }
+        if route.pattern == "/v1/alarms/test" {
+            list.append("\"202\":{\"description\":\"Under way.\",\"content\":{\(types)}}")
+        }
         var codes = [400, 401, 403, 405, 429, 503]
-        if route.isOfSite || route.bodyLimit > 0 { codes.append(404) }
+        if route.isOfSite || route.bodyLimit > 0 || route.path.contains("{id}") && route.role == .read {
+            codes.append(404)
+        }
         if route.bodyLimit > 0 { codes += [408, 409, 413, 415] }
         if route.role == .dispatch { codes.append(501) }
         if route.pattern.contains("/incident") || route.role == .books && route.bodyLimit > 0 {
@@ -103,10 +115,12 @@ enum OpenAPI {
     }
 
     private static func body(_ pattern: String) -> String {
-        switch pattern {
+        if let schema = BooksRoutes.bodySchema(pattern) { return schema }
+        return switch pattern {
         case "/v1/edge/report": report
         case "/v1/edge/results": result
-        case _ where BooksRoutes.isOne(pattern): BooksRoutes.bodySchema(pattern)
+        case FleetRoutes.dispatchPattern: FleetRoutes.schema
+        case "/v1/dispatches/{id}/revoke": FleetRoutes.revokeSchema
         case "/v1/edge/captures": "{\"type\":\"string\",\"format\":\"binary\"}"
         case _: lease
         }

@@ -28,8 +28,11 @@ final class RequestPace: Sendable {
     }
 }
 
-/// Slows those who guess tokens: after ten wrong ones within a minute an address gets no token looked at for
-/// a minute, but those that were right there before.
+/// Slows those who send wrong tokens: after ten of them within a minute an address is told 429 for each wrong
+/// one for a minute, without a reason and without a line in the log.
+///
+/// A right token is always taken, from wherever it comes: else a neighbour behind the same address could keep
+/// known people out. What keeps a token from being guessed is that it has 256 random bits.
 final class GuessBrake: Sendable {
     private struct Record {
         var wrong = 0
@@ -43,24 +46,19 @@ final class GuessBrake: Sendable {
     private static let mostAddresses = 10_000
     private let records = Mutex<[String: Record]>([:])
 
-    /// Whether a token from `address` may be looked at.
-    func mayTry(_ digest: TokenDigest, from address: String, at now: ContinuousClock.Instant) -> Bool {
-        records.withLock { records in
-            guard let record = records[address], now - record.since < Self.pause else { return true }
-            return record.wrong < Self.most || record.right.contains(digest)
-        }
-    }
+    enum Verdict: Equatable { case wrong, slowedFromNowOn, slowed }
 
-    /// Notes a wrong token; says whether the address is slowed from now on.
-    func wrong(from address: String, at now: ContinuousClock.Instant) -> Bool {
+    /// Notes a wrong token, and what is to be said of it.
+    func wrong(from address: String, at now: ContinuousClock.Instant) -> Verdict {
         records.withLock { records in
             if records.count > Self.mostAddresses { records = records.filter { !$0.value.right.isEmpty } }
             var record = records[address] ?? Record(since: now)
             if now - record.since >= Self.pause { (record.wrong, record.since) = (0, now) }
+            if record.wrong >= Self.most { return .slowed }
             record.wrong += 1
             if record.wrong == Self.most { record.since = now }
             records[address] = record
-            return record.wrong == Self.most
+            return record.wrong == Self.most ? .slowedFromNowOn : .wrong
         }
     }
 

@@ -140,7 +140,7 @@ extension TelemetryStore {
         }
     }
 
-    private static func page(
+    static func page(
         _ rows: RowCursor, _ columns: [String], _ limit: Int, time: String, _ cells: (Row) -> [Cell]
     ) throws -> Page {
         var page = Page(columns: columns)

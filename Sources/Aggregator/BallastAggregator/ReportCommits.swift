@@ -12,9 +12,18 @@ actor ReportCommits {
 
     /// Records in one transaction; a report is never split.
     private static let mostRecords = 1_000
+    /// Where many sites report, a commit begins so long after the one before, with what came meanwhile.
+    private static let pace = Duration.milliseconds(10)
+    /// As many sites as have to have reported within a second, and records that do not wait.
+    private static let manySites = 16
+    private static let recordsAtOnce = 200
     private let pool: DatabasePool
     private var waiting: [Waiting] = []
     private var isWriting = false
+    private var lastBegin = ContinuousClock.now
+    /// Those that reported since then.
+    private var sites: (seen: Set<String>, since: ContinuousClock.Instant) = ([], .now)
+    private var hasManySites = false
     private(set) var count = 0
 
     init(_ pool: DatabasePool) { self.pool = pool }
@@ -23,6 +32,7 @@ actor ReportCommits {
     func store(_ report: EdgeReport) async throws -> Outcome {
         try await withCheckedThrowingContinuation { continuation in
             waiting.append(Waiting(report: report, continuation: continuation))
+            sites.seen.insert(report.site)
             if isWriting { return }
             isWriting = true
             Task { await write() }
@@ -31,12 +41,10 @@ actor ReportCommits {
 
     private func write() async {
         while !waiting.isEmpty {
+            await gather()
             let batch = take()
-            let reports = batch.map(\.report)
             do {
-                let outcomes = try await pool.write { database in
-                    try reports.map { try Self.outcome(of: $0, in: database) }
-                }
+                let outcomes = try await outcomes(of: batch.map(\.report))
                 count += 1
                 for (one, outcome) in zip(batch, outcomes) { one.continuation.resume(with: outcome) }
             } catch {
@@ -44,6 +52,22 @@ actor ReportCommits {
             }
         }
         isWriting = false
+    }
+
+    /// Waits for more to come, where a disk would else be asked for each of very many.
+    private func gather() async {
+        let now = ContinuousClock.now
+        if now - sites.since > .seconds(1) {
+            hasManySites = sites.seen.count >= Self.manySites
+            sites = ([], now)
+        }
+        let due = lastBegin + Self.pace
+        let records = waiting.reduce(0) { $0 + $1.report.records.count }
+        if hasManySites, now < due, records < Self.recordsAtOnce {
+            // Ends early only where the program ends, and then nothing waits for others.
+            try? await Task.sleep(until: due, clock: .continuous)
+        }
+        lastBegin = .now
     }
 
     private func take() -> [Waiting] {
@@ -58,7 +82,20 @@ actor ReportCommits {
         return batch
     }
 
-    /// A report that fails takes nothing of the others with it; what fails beyond a report fails all of them.
+    /// All in one transaction; only where one of them cannot be stored each has a savepoint of its own, so
+    /// that it takes nothing of the others with it. What fails beyond a report fails all of them.
+    private func outcomes(of reports: [EdgeReport]) async throws -> [Result<Outcome, any Error>] {
+        do {
+            return try await pool.write { database in
+                try reports.map { .success(try TelemetryStore.store($0, in: database)) }
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return try await pool.write { database in
+                try reports.map { try Self.outcome(of: $0, in: database) }
+            }
+        }
+    }
+
     private static func outcome(
         of report: EdgeReport, in database: Database
     ) throws -> Result<Outcome, any Error> {
@@ -108,29 +145,45 @@ extension TelemetryStore {
 
     static func store(_ report: EdgeReport, in database: Database) throws -> Outcome {
         let sql = "SELECT stored_through FROM stream WHERE site = ? AND epoch = ?"
-        let mark = try Int64.fetchOne(database, sql: sql, arguments: [report.site, report.epoch]) ?? 0
+        let mark = try database.number(sql, [report.site, report.epoch]) ?? 0
         if let covered = report.covered, covered.lowerBound > mark + 1 { return .numbersMissing(after: mark) }
-        let differing = try insertContent(of: report, in: database)
+        let before = try head(in: database).sequence
+        let differing = try insertContent(of: report, as: before + 1, in: database)
+        var turn = try head(in: database)
+        for number in differing {
+            let sql = "SELECT * FROM differing WHERE site = ? AND epoch = ? AND n = ?"
+            let key: StatementArguments = [report.site, report.epoch, number.number]
+            guard number.isNew, let row = try Row.fetchOne(database, sql: sql, arguments: key) else {
+                continue
+            }
+            try sealDiffering(row, in: database)
+        }
         let through = max(mark, report.covered?.upperBound ?? 0)
-        try database.execute(
-            sql: """
-                INSERT INTO stream (site, epoch, stored_through, first_seen, last_seen)
-                VALUES (?, ?, ?, \(now), \(now)) ON CONFLICT (site, epoch)
-                DO UPDATE SET stored_through = excluded.stored_through, last_seen = excluded.last_seen
-                """, arguments: [report.site, report.epoch, through])
-        return .stored(through: through, differing: differing, head: try head(in: database).text)
+        try database.run(
+            """
+            INSERT INTO stream (site, epoch, stored_through, first_seen, last_seen, turn)
+            VALUES (?, ?, ?, \(now), \(now), ?) ON CONFLICT (site, epoch)
+            DO UPDATE SET stored_through = excluded.stored_through, last_seen = excluded.last_seen,
+                turn = CASE WHEN ? THEN excluded.turn ELSE turn END
+            """, [report.site, report.epoch, through, turn.sequence, turn.sequence > before])
+        if !differing.isEmpty { turn = try head(in: database) }
+        return .stored(through: through, differing: differing.map(\.number), head: turn.text)
     }
 
-    /// - Returns: the numbers that were stored before with another content.
-    private static func insertContent(of report: EdgeReport, in database: Database) throws -> [Int64] {
+    /// A number that was stored before with another content; new where that was not seen before.
+    private typealias Differing = (number: Int64, isNew: Bool)
+
+    /// - Parameter sequence: of the entry of the chain that will stand for it.
+    private static func insertContent(
+        of report: EdgeReport, as sequence: Int64, in database: Database
+    ) throws -> [Differing] {
         let record = try database.cachedStatement(
             sql: """
                 INSERT INTO record (site, epoch, n, kind, received_at, data, t_ms, event, chain, mark)
                 VALUES (?, ?, ?, ?, \(now), ?, coalesce(?, \(nowMilliseconds)), ?, ?, ?)
                 ON CONFLICT (site, epoch, n) DO NOTHING
                 """)
-        let sequence = try head(in: database).sequence + 1
-        var (content, numbers, differing) = (ChainContent(), [Int64](), [Int64]())
+        var (content, numbers, differing) = (ChainContent(), [Int64](), [Differing]())
         for entry in report.records {
             try record.execute(arguments: [
                 report.site, report.epoch, entry.number, entry.kind, entry.data, entry.time, entry.event,
@@ -139,16 +192,16 @@ extension TelemetryStore {
             if database.changesCount > 0 {
                 content.add(record: entry.number, entry.data)
                 numbers.append(entry.number)
-            } else if try !isStored(entry, of: report, in: database) {
-                differing.append(entry.number)
+            } else if let isNew = try keepDiffering(entry, of: report, in: database) {
+                differing.append((entry.number, isNew))
             }
         }
         for gap in report.gaps {
-            try database.execute(
-                sql: """
-                    INSERT OR IGNORE INTO gap (site, epoch, from_n, to_n, told_ms, chain)
-                    VALUES (?, ?, ?, ?, \(nowMilliseconds), ?)
-                    """, arguments: [report.site, report.epoch, gap.lowerBound, gap.upperBound, sequence])
+            try database.run(
+                """
+                INSERT OR IGNORE INTO gap (site, epoch, from_n, to_n, told_ms, chain)
+                VALUES (?, ?, ?, ?, \(nowMilliseconds), ?)
+                """, [report.site, report.epoch, gap.lowerBound, gap.upperBound, sequence])
             if database.changesCount > 0 {
                 content.add(gap: gap)
                 numbers += [gap.lowerBound, gap.upperBound]
@@ -163,43 +216,49 @@ extension TelemetryStore {
 
     private static let nowMilliseconds = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
-    /// Whether what is stored under the record's number is the record; if not, what came is kept beside it.
-    private static func isStored(
+    /// Keeps what came beside what is stored under the record's number, where that is something else.
+    ///
+    /// - Returns: whether it is the first of its kind; `nil` where it is the stored record.
+    private static func keepDiffering(
         _ entry: EdgeReport.Record, of report: EdgeReport, in database: Database
-    ) throws -> Bool {
+    ) throws -> Bool? {
         let key: StatementArguments = [report.site, report.epoch, entry.number]
         let sql = "SELECT data FROM record WHERE site = ? AND epoch = ? AND n = ?"
-        if try String.fetchOne(database, sql: sql, arguments: key) == entry.data { return true }
+        guard let stored = try String.fetchOne(database, sql: sql, arguments: key), stored != entry.data
+        else { return nil }
         try database.execute(
             sql: "INSERT OR IGNORE INTO differing VALUES (?, ?, ?, \(nowMilliseconds), ?)",
             arguments: key + [entry.data])
-        return false
+        return database.changesCount > 0
     }
 
     func write(_ rows: [AuditLog.Row]) async throws {
-        try await write { database in
-            let statement = try database.cachedStatement(
-                sql: """
-                    INSERT INTO audit (at_ms, who, address, method, path, status, why, count, chain)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """)
-            let first = try Int64.fetchOne(
-                database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'audit'")
-            let sequence = try Self.head(in: database).sequence + 1
-            for row in rows {
-                let entry = row.entry
-                try statement.execute(arguments: [
-                    row.at, entry.who, entry.address, entry.method, entry.path, entry.status, entry.why,
-                    row.count, sequence,
-                ])
-            }
-            let (from, to) = ((first ?? 0) + 1, database.lastInsertedRowID)
-            var content = ChainContent()
-            let written = try Row.fetchCursor(
-                database, sql: "SELECT * FROM audit WHERE seq BETWEEN ? AND ? ORDER BY seq",
-                arguments: [from, to])
-            while let row = try written.next() { content.add(fields: Self.fields(ofAudit: row)) }
-            try Self.append(.audit, from: from, to: to, content, in: database)
+        try await write { try Self.insert(rows, in: $0) }
+    }
+
+    /// Stores requests, and puts them into the chain.
+    static func insert(_ rows: [AuditLog.Row], in database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO audit (at_ms, who, address, method, path, status, why, count, chain)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        let first = try Int64.fetchOne(
+            database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'audit'")
+        let sequence = try head(in: database).sequence + 1
+        for row in rows {
+            let entry = row.entry
+            try statement.execute(arguments: [
+                row.at, entry.who, entry.address, entry.method, entry.path, entry.status, entry.why,
+                row.count, sequence,
+            ])
         }
+        let (from, to) = ((first ?? 0) + 1, database.lastInsertedRowID)
+        var content = ChainContent()
+        let written = try Row.fetchCursor(
+            database, sql: "SELECT * FROM audit WHERE seq BETWEEN ? AND ? ORDER BY seq",
+            arguments: [from, to])
+        while let row = try written.next() { content.add(fields: fields(ofAudit: row)) }
+        try append(.audit, from: from, to: to, content, in: database)
     }
 }

@@ -1,3 +1,4 @@
+import ExactAmounts
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -27,6 +28,10 @@ struct Call: Sendable {
     var lastEvent: String?
     /// `Idempotency-Key`, where something is changed once.
     var key: String?
+    /// What the cookie says, where the caller is logged in by one.
+    var session: String?
+    /// It came by TLS, our own or that of something in front.
+    var isSecure = false
 }
 
 /// One thing that the aggregator does: the only place that says its method, path, role and limits. The
@@ -90,19 +95,19 @@ struct Query: Sendable {
     /// A name that a route knows.
     enum Parameter: String, Sendable, CaseIterable {
         case from, until, cursor, limit, format, site, channel, unit, name, sha256, bytes, offset
-        case resource, party, zone, lengthSeconds = "length_s", after
+        case resource, party, zone, lengthSeconds = "length_s", after, stepSeconds = "step_s"
 
         var note: String {
             switch self {
-            case .from: "from this time on, in ms since 1970 (UTC)"
-            case .until: "before this time, in ms since 1970 (UTC)"
+            case .from: "from this time on: ms since 1970 (UTC), or 2026-11-01T00:00:00Z"
+            case .until: "before this time, likewise"
             case .cursor: "the \"next\" of the answer before"
             case .limit: "at most so many rows"
             case .format: "json, or csv"
             case .site: "the site, where a token speaks for several"
             case .channel: "the value's name in the state: frequency_hz"
             case .unit: "the unit's name; without it the site's own values"
-            case .name: "the capture's name"
+            case .name: "the capture's name, or the call's"
             case .sha256: "of the whole capture, in hexadecimal digits"
             case .bytes: "of the whole capture"
             case .offset: "where in it the piece begins, in bytes"
@@ -110,13 +115,14 @@ struct Query: Sendable {
             case .party: "the party's name"
             case .zone: "the zone's name"
             case .lengthSeconds: "of a block: 300, 900, 3600"
+            case .stepSeconds: "the length of a step: 60, 300, 900, 3600, 21600"
             case .after: "the number of the last event that is known"
             }
         }
 
         var isNumber: Bool {
             switch self {
-            case .from, .until, .limit, .bytes, .offset, .lengthSeconds, .after: true
+            case .from, .until, .limit, .bytes, .offset, .lengthSeconds, .after, .stepSeconds: true
             case .cursor, .format, .site, .channel, .unit, .name, .sha256, .resource, .party, .zone: false
             }
         }
@@ -151,9 +157,13 @@ struct Query: Sendable {
     /// From 0 to the year 9999 in milliseconds.
     func number(_ name: Parameter) throws(Refusal) -> Int64? {
         guard let text = values[name] else { return nil }
+        let isTime = name == .from || name == .until
+        if isTime, let time = UTCInstant(text), time.seconds >= 0 { return time.seconds * 1_000 }
         let isDigits = text.utf8.allSatisfy { (0x30...0x39).contains($0) }
         guard isDigits, let value = Int64(text), value < 253_402_300_800_000 else {
-            throw Refusal(.badRequest, "\(name.rawValue): takes a whole number from 0 on")
+            let allowed =
+                isTime ? "ms since 1970, or an instant as 2026-11-01T00:00:00Z" : "a whole number from 0 on"
+            throw Refusal(.badRequest, "\(name.rawValue): takes \(allowed)")
         }
         return value
     }

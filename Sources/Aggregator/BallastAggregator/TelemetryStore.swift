@@ -40,6 +40,7 @@ public struct TelemetryStore: Sendable {
 
     let pool: DatabasePool
     private let commits: ReportCommits
+    let rolled = RolledStreams()
 
     public init(path: String) throws {
         var configuration = Configuration()
@@ -137,13 +138,31 @@ extension TelemetryStore {
         migrator.registerMigration("v5") { try createCaptures($0) }
         migrator.registerMigration("v6") { try chainCaptures($0) }
         migrator.registerMigration("alarms") { try createAlarms($0) }
+        migrator.registerMigration("whole-history") { try createCuts($0) }
+        migrator.registerMigration("page") { database in
+            try createSummaries(database)
+            try createSessions(database)
+        }
+        migrator.registerMigration("dispatches") { try createDispatches($0) }
+        migrator.registerMigration("turns") { database in
+            // Streams that have brought nothing since there are turns.
+            try database.execute(
+                sql: """
+                    UPDATE stream SET turn = told.turn FROM (
+                        SELECT site, epoch, max(seq) AS turn FROM chain WHERE kind = 'report'
+                        GROUP BY site, epoch) AS told
+                    WHERE stream.site = told.site AND stream.epoch = told.epoch AND stream.turn = 0
+                    """)
+        }
+        migrator.registerMigration("changes") { try createChanges($0) }
         return migrator
     }
 
+    /// The one that brought something last, by the history's order: a clock that jumped changes nothing.
     static func stream(of site: String, in database: Database) throws -> Stream? {
         let sql = """
             SELECT epoch, stored_through, last_seen FROM stream
-            WHERE site = ? ORDER BY last_seen DESC, first_seen DESC LIMIT 1
+            WHERE site = ? ORDER BY turn DESC, last_seen DESC, rowid DESC LIMIT 1
             """
         return try Row.fetchOne(database, sql: sql, arguments: [site]).map {
             Stream(epoch: $0["epoch"], storedThrough: $0["stored_through"], lastSeen: $0["last_seen"])

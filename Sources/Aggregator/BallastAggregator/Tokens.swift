@@ -9,6 +9,9 @@ public struct TokenDigest: Sendable, Hashable {
 
     public init(of token: String) { bytes = Array(SHA256.hash(data: Array(token.utf8))) }
 
+    /// As 64 hexadecimal digits.
+    var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
     /// From 64 hexadecimal digits.
     public init?(hex: String) {
         let digits = hex.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
@@ -57,6 +60,9 @@ struct Caller: Sendable {
     /// Of `all`, those for which the caller has the role.
     func sites(_ role: Role, of all: [String]) -> [String] { all.filter { may(role, $0) } }
 
+    /// Reads every site, also those that come.
+    var seesAll: Bool { grants.contains { $0.roles.contains(.read) && $0.sites == nil } }
+
     func may(_ role: Role, _ site: String?) -> Bool { grants.contains { $0.covers(role, site) } }
 }
 
@@ -65,6 +71,7 @@ final class TokenGate: Sendable {
     private struct Table {
         var sites: [String]
         var grants: [TokenDigest: [Grant]]
+        var issuer: WebTokenIssuer?
     }
 
     private let table: Mutex<Table>
@@ -100,13 +107,38 @@ final class TokenGate: Sendable {
         if let token = config.readToken {
             grants[token, default: []].append(Grant(name: "reader", roles: [.read]))
         }
-        return Table(sites: config.sites.map(\.id), grants: grants)
+        return Table(sites: config.sites.map(\.id), grants: grants, issuer: config.books?.tokens)
     }
 
     /// - Returns: `nil` where nobody has this token, or it has expired.
     func caller(_ digest: TokenDigest, now: Int64 = WallClock.nowMilliseconds()) -> Caller? {
         let grants = table.withLock { $0.grants[digest] ?? [] }.filter { $0.expires.map { $0 > now } ?? true }
         return grants.isEmpty ? nil : Caller(grants: grants, digest: digest)
+    }
+
+    /// Whose token it is: one of the file, or a web token.
+    func known(_ digest: TokenDigest, _ header: String?) throws(Refusal) -> Caller {
+        if let caller = caller(digest) { return caller }
+        if let caller = try bearer(header) { return caller }
+        throw Refusal(.unauthorized, "this token is not known here")
+    }
+
+    /// Whom a web token of the books speaks for.
+    ///
+    /// - Returns: `nil` where the header carries none, or none is taken here.
+    func bearer(
+        _ header: String?, now: Int64 = WallClock.nowMilliseconds()
+    ) throws(Refusal) -> Caller? {
+        guard let issuer = table.withLock({ $0.issuer }), let header,
+            let text = header.split(separator: " ", maxSplits: 1).last, WebToken.isOne(text)
+        else { return nil }
+        do throws(WebTokenRefusal) {
+            let token = try WebToken(String(text), issuer, now: now / 1_000)
+            let grant = Grant(
+                name: token.caller.name, roles: [.books], sites: [], expires: token.expires * 1_000,
+                books: token.caller)
+            return Caller(grants: [grant], digest: TokenDigest(of: String(text)))
+        } catch { throw Refusal(.unauthorized, error.text) }
     }
 
     /// The token that a header carries.

@@ -27,9 +27,25 @@ public enum Upkeep {
     /// Whether everything in the database is as it was stored; may run beside the aggregator.
     ///
     /// - Parameter head: an earlier head, as the log has it.
-    public static func verify(config path: String, head: String?) throws -> [String] {
+    public static func verify(config path: String, head: String?, replay: Bool = false) throws -> [String] {
         let config = try load(path)
-        return try verify(database: config.database, head: head)
+        var lines = try verify(database: config.database, head: head)
+        if let history = try booksHistory(config) { lines.append(history) }
+        return replay ? lines + (try replayed(database: config.database)) : lines
+    }
+
+    /// Feeds the history to an empty store, and compares its tables with those that are there.
+    static func replayed(database path: String) throws -> [String] {
+        let queue = try open(path)
+        defer { try? queue.close() }  // It only read.
+        let outcome = try queue.read { try HistoryReplay.run($0, beside: path) }
+        guard outcome.differing.isEmpty else {
+            throw Failure(
+                description: "\(path): rebuilt from its history it is another one: "
+                    + "\(outcome.differing.joined(separator: ", "))\n"
+                    + outcome.lines.joined(separator: "\n"))
+        }
+        return outcome.lines
     }
 
     static func verify(database path: String, head: String? = nil) throws -> [String] {
@@ -74,9 +90,14 @@ public enum Upkeep {
         guard access(to, F_OK) != 0 else {
             throw Failure(description: "\(to): is there already, and is not written over")
         }
+        // SQLite would take what another database left there into this one.
+        for name in ["-wal", "-shm", "-journal"].map({ to + $0 }) where access(name, F_OK) == 0 {
+            throw Failure(
+                description: "\(name): is of a database that was here: move it to where that one is now")
+        }
         // Under another name until it is whole and on the disk.
         let half = to + ".part"
-        unlink(half)
+        for name in [half, half + "-wal", half + "-shm", half + "-journal"] { unlink(name) }
         let source = try open(from)
         let target = try DatabaseQueue(path: half)
         try source.backup(to: target)
@@ -122,7 +143,17 @@ public enum Upkeep {
         if config.readToken != nil { lines.append("reader: read for all") }
         if let books = config.books {
             lines.append("books: \(books.people.count) people, bills due after \(books.dueDays) days")
+            if let tokens = books.tokens {
+                lines.append(
+                    "web tokens of \(tokens.issuer) for \(tokens.audience), by \(tokens.keys.count) keys")
+            }
         }
+        let kept = config.retention.map { "\($0.kind.rawValue) \($0.days) days" }
+        lines.append(
+            kept.isEmpty
+                ? "retention: everything stays" : "retention: \(kept.joined(separator: ", ")); the rest stays"
+        )
+        if let fleet = config.fleet { lines += FleetWords.lines(fleet) }
         lines += remarks(config).map { "remark: " + $0 }
         lines += try booksLines(config)
         return lines
@@ -150,8 +181,9 @@ public enum Upkeep {
             remarks.append("bodies_of_one_mib has no effect: bodies_mib is smaller")
         }
         var owners: [TokenDigest: String] = [:]
+        let reader = [("reader", [config.readToken].compactMap { $0 })]
         for (name, tokens) in config.sites.map({ ("site \($0.id)", $0.tokens) })
-            + config.principals.map({ ($0.name, $0.tokens) })
+            + config.principals.map({ ($0.name, $0.tokens) }) + reader
         {
             for token in tokens {
                 if let other = owners.updateValue(name, forKey: token) {
@@ -162,6 +194,6 @@ public enum Upkeep {
         if let key = config.signing?.keyFile, access(key, R_OK) != 0 {
             remarks.append("\(key) cannot be read by who runs this check")
         }
-        return remarks
+        return remarks + FileRemarks.all(config)
     }
 }

@@ -17,6 +17,13 @@ package enum BooksKeys {
         .text(key, allowed: Words.time, .required, note) { UTCInstant($0) }
     }
 
+    /// When a resource comes into its zone or leaves it.
+    package static func membership(_ key: String, _ note: String) -> ConfigKey<UTCInstant?> {
+        .text(key, allowed: Words.time, .fixed(nil), shown: "none", note) { text in
+            UTCInstant(text).map { .some($0) }
+        }
+    }
+
     /// Without a point's worth of rounding: the text itself is read, never a floating-point number.
     package static func price(
         _ key: String, _ note: String, without fallback: ConfigDefault<Price> = .required
@@ -81,6 +88,11 @@ package enum BooksKeys {
             (0...Price.limit.micro).contains($0) ? .fixed(Price($0)) : nil
         }
     }
+
+    package static let cooperative = ConfigKey<String?>.text(
+        "cooperative", allowed: Words.name, .fixed(nil), shown: "none",
+        "zones of one name share what is left of each before the grid has it"
+    ) { Words.isName($0) ? .some($0) : nil }
 
     package static let bitcoinRate = ConfigKey<Int64>.text(
         "inr_per_btc", allowed: "0.000001 … 1000000000 INR, at most 6 decimals", .required,

@@ -51,6 +51,9 @@ public struct BooksRun: Sendable {
     public static func settle(_ request: BooksRequest, digest: Digest) throws(BooksErrors) -> BooksRun {
         let input = try BooksInput(request)
         let earlier = try PreviousRuns(request.previous, frozenBefore: input.frozenBefore)
+        var changed = BooksErrors()
+        for line in SettledTerms.check(input.facts, earlier.settled).prefix(20) { changed.add(line) }
+        if !changed.isEmpty { throw changed }
         let canonical = input.canonical(earlier.names)
         let id = "run-" + digest(Array(canonical.utf8)).prefix(16)
         let run = Settlement.run(input.facts, after: earlier.settled)
@@ -99,6 +102,7 @@ public struct BooksRun: Sendable {
 /// Everything read and checked.
 struct BooksInput {
     let facts: Facts
+    /// Of the period's end.
     let bitcoin: ExchangeRate?
     let substitutions: [Substitution]
     let frozenBefore: UTCInstant?
@@ -138,7 +142,7 @@ struct BooksInput {
             period: period, length: contracts.length, parties: contracts.parties, zones: contracts.zones,
             resources: contracts.resources, contracts: contracts.contracts, tariffs: tariffs.tariffs,
             incentives: tariffs.incentives, intervals: book)
-        bitcoin = tariffs.bitcoin
+        bitcoin = tariffs.bitcoin.rate(of: period)
         (self.contractBytes, self.tariffBytes) = (contractBytes, tariffBytes)
         try check(request)
     }

@@ -31,7 +31,7 @@ struct BooksTexts {
             let page = BillPage(
                 bill: bill, party: party?.name ?? bill.party, run: id, period: input.facts.period,
                 asset: asset, bitcoin: input.bitcoin, sources: sources)
-            files["bill-\(bill.party).csv"] = BillText.csv(bill.lines, asset)
+            files["bill-\(bill.party).csv"] = BillText.csv(bill, asset, input.bitcoin)
             files["bill-\(bill.party).html"] = page.html
         }
         if let rate = input.bitcoin { files["sendmany.json"] = payments(rate) }
@@ -265,9 +265,9 @@ struct BooksTexts {
         var rows: [String] = []
         for bill in bills where bill.total > .zero {
             let party = input.facts.parties.first { $0.id == bill.party }
-            guard let address = party?.bitcoinAddress, let amount = rate.satoshi(bill.total, of: asset) else {
-                continue
-            }
+            guard let address = party?.bitcoinAddress,
+                let amount = BitcoinBill(bill, rate, asset: asset)?.total, amount > .zero
+            else { continue }
             rows.append("  \"\(address)\": \(amount.text(.btc))")
         }
         return rows.isEmpty ? "{}\n" : "{\n\(rows.joined(separator: ",\n"))\n}\n"

@@ -31,10 +31,12 @@ package struct CSVTable {
     package init(_ bytes: [UInt8], file: String, columns: [String]) throws(BooksErrors) {
         self.bytes = bytes
         self.file = file
+        // Spreadsheets write a byte order mark before what they call UTF-8.
+        let begin = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         var end = bytes.firstIndex(of: 0x0A) ?? bytes.count
         place = min(end + 1, bytes.count)
-        if end > 0, bytes[end - 1] == 0x0D { end -= 1 }
-        let header = String(decoding: bytes[..<end], as: UTF8.self).split(
+        if end > begin, bytes[end - 1] == 0x0D { end -= 1 }
+        let header = String(decoding: bytes[begin..<end], as: UTF8.self).split(
             separator: ",", omittingEmptySubsequences: false)
         var errors = BooksErrors()
         var order: [Int] = []

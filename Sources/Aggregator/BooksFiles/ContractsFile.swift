@@ -38,6 +38,12 @@ struct ContractsFile {
                 for owner in party.owners where !parties.contains(owner.party) || owner.party == party.id {
                     reader.refuse("parties", "\(party.id) cannot be owned by \(owner.party)")
                 }
+                if Set(party.owners.map(\.party)).count < party.owners.count {
+                    reader.refuse("parties", "an owner of \(party.id) stands there twice")
+                }
+            }
+            if let party = Facts.ring(file.parties) {
+                reader.refuse("parties", "\(party) owns itself by way of its owners")
             }
             return file
         }
@@ -85,9 +91,10 @@ struct ContractsFile {
         let id = id(reader, "zone", &seen)
         let grid = known(reader, "grid", parties, "party")
         let operatingParty = known(reader, "operator", parties, "party")
-        guard let id, let grid, let operatingParty else { return nil }
+        let cooperative = reader.value(BooksKeys.cooperative)
+        guard let id, let grid, let operatingParty, let cooperative else { return nil }
         if grid == operatingParty { reader.refuse("operator", "must be another party than the grid") }
-        return Zone(id: id, grid: grid, operatingParty: operatingParty)
+        return Zone(id: id, grid: grid, operatingParty: operatingParty, cooperative: cooperative)
     }
 
     private static func resource(
@@ -98,12 +105,15 @@ struct ContractsFile {
         let zone = known(reader, "zone", Set(zones.map(\.id)), "zone")
         let kind = reader.value(ConfigKey<Resource.Kind>.choice("kind", .required, "what it is"))
         let exportMax = reader.value(BooksKeys.exportMax)
-        guard let id, let party, let zone, let kind, let exportMax else { return nil }
+        let from = reader.value(BooksKeys.membership("from", "it belongs to its zone from then on"))
+        let until = reader.value(BooksKeys.membership("until", "and up to then"))
+        guard let id, let party, let zone, let kind, let exportMax, let from, let until else { return nil }
         let isGrid = zones.contains { $0.id == zone && $0.grid == party }
         if isGrid != (kind == .gridConnection) {
             reader.refuse("kind", "the grid's party has grid connections, and nobody else has one")
         }
-        return Resource(id: id, party: party, zone: zone, kind: kind, exportMax: exportMax)
+        return Resource(
+            id: id, party: party, zone: zone, kind: kind, exportMax: exportMax, from: from, until: until)
     }
 
     private static func contract(

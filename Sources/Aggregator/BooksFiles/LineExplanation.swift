@@ -68,7 +68,9 @@ public enum LineExplanation {
     private static func shareText(_ share: CSVTable.Row, _ lines: [CSVTable.Row]) -> String {
         var text = "what \(share[3].text) earned, which goes to its owners to the last paisa:\n"
         for row in lines
-        where row[1].text == share[3].text && row[2].text != share[2].text && row[10].text == share[10].text {
+        where row[1].text == share[3].text && row[10].text == share[10].text
+            && !(row[2].text == share[2].text && row[3].text == share[3].text)
+        {
             text += "    \(row[0].text): \(row[9].text) INR, \(row[2].text) \(row[3].text)\n"
         }
         return text

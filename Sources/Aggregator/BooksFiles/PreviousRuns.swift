@@ -43,7 +43,9 @@ struct PreviousRuns {
             let key = Entry.Key(
                 party: String(row[1].text), zone: String(row[2].text), block: try table.time(row[3], "block"),
                 kind: try table.word(row[4], "kind", EntryKind.self), reference: String(row[5].text),
-                price: Price(try table.whole(row[6], "price_micro_inr_per_kwh", 0...Price.limit.micro)))
+                price: Price(
+                    try table.whole(row[6], "price_micro_inr_per_kwh", -Price.limit.micro...Price.limit.micro)
+                ))
             let quantity = WattHours(try table.whole(row[7], "quantity_wh", ends))
             settled.quantity[key, default: .zero] += quantity
         }

@@ -3,11 +3,11 @@ import ExactAmounts
 import Settlement
 import ConfigText
 
-/// What the file of tariffs says: dated prices with their provenance, incentives, the rate of a bitcoin.
+/// What the file of tariffs says: dated prices with their provenance, incentives, the rates of a bitcoin.
 package struct TariffsFile {
     package var tariffs: TariffBook
     package var incentives: [Incentive]
-    package var bitcoin: ExchangeRate?
+    package var bitcoin: RateTable
     package var carbon: CarbonTable?
 
     package init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
@@ -16,7 +16,16 @@ package struct TariffsFile {
             let incentives = reader.list("incentives", count: 0...1_000) { section, _ in
                 Self.incentive(section)
             }
-            let bitcoin = reader.has("bitcoin") ? reader.section("bitcoin", Self.rate) : nil
+            for (index, one) in incentives.enumerated() {
+                let isTwice = incentives[..<index].contains {
+                    $0.name == one.name && $0.period.from < one.period.until
+                        && one.period.from < $0.period.until
+                }
+                if isTwice {
+                    reader.refuse("incentives", element: index, "\(one.name) is there twice at one time")
+                }
+            }
+            let bitcoin = Self.bitcoin(reader)
             let carbon = reader.has("carbon") ? reader.section("carbon", Self.carbon) : nil
             do throws(TariffBook.Overlap) {
                 var file = TariffsFile(
@@ -33,10 +42,27 @@ package struct TariffsFile {
         }
     }
 
-    private init(tariffs: TariffBook, incentives: [Incentive], bitcoin: ExchangeRate?) {
+    private init(tariffs: TariffBook, incentives: [Incentive], bitcoin: RateTable) {
         self.tariffs = tariffs
         self.incentives = incentives
         self.bitcoin = bitcoin
+    }
+
+    /// Everything that a block which begins then is charged by.
+    package struct Prices: Equatable {
+        var tariff: String?
+        var band: TariffBand?
+        var community: Price?
+        var fees: [Fee]
+        var incentives: [Incentive]
+    }
+
+    package func prices(at time: UTCInstant) -> Prices {
+        let tariff = tariffs.tariff(at: time)
+        let band = tariff?.band(at: time)
+        return Prices(
+            tariff: tariff?.id, band: band, community: band.flatMap { tariff?.communityPrice(in: $0) },
+            fees: tariff?.fees ?? [], incentives: incentives.filter { $0.period.contains(time) })
     }
 
     package static func period(_ reader: ConfigReader, _ from: String, _ until: String) -> Period? {
@@ -74,8 +100,33 @@ package struct TariffsFile {
         let tariff = Tariff(
             id: id, regulation: regulation, source: source, mark: mark, effective: effective,
             offsetMinutes: offset, bands: bands, community: community, fees: fees)
+        if let complaint = communityComplaint(tariff) {
+            reader.refuse("community_price_inr_per_kwh", complaint)
+        }
         if let complaint = tariff.complaints.first { reader.refuse("bands", complaint) }
         return tariff
+    }
+
+    /// Nobody pays a neighbour more than the grid, or gets less than from it; and no price is cut.
+    private static func communityComplaint(_ tariff: Tariff) -> String? {
+        for band in tariff.bands {
+            let (low, high) = (band.feedInPrice, band.importPrice)
+            if low > high {
+                return "feed-in is above import in band \(band.name): no price suits both neighbours"
+            }
+            switch tariff.community {
+            case .fixed(let price):
+                if price < min(low, high) || price > max(low, high) {
+                    return "\(price.text) is not between feed-in and import of band \(band.name), "
+                        + "\(low.text) … \(high.text)"
+                }
+            case .midpoint:
+                if (low.micro + high.micro) % 2 != 0 {
+                    return "midpoint gives no price of at most 6 decimals in band \(band.name)"
+                }
+            }
+        }
+        return nil
     }
 
     private static func band(_ reader: ConfigReader) -> TariffBand? {
@@ -124,10 +175,31 @@ package struct TariffsFile {
         return CarbonTable(source: source, mark: mark, grams: grams)
     }
 
-    private static func rate(_ reader: ConfigReader) -> ExchangeRate? {
+    /// One rate for always, or a table of dated ones.
+    private static func bitcoin(_ reader: ConfigReader) -> RateTable {
+        let always = reader.has("bitcoin") ? reader.section("bitcoin") { rate($0, nil, nil) } : nil
+        let dated = reader.list("bitcoin_rates", count: 0...10_000) { section, _ -> ExchangeRate? in
+            let effective = period(section, "effective_from", "effective_until")
+            let mark = section.value(ConfigKey<TariffMark>.choice("mark", .required, "how sure that is"))
+            let rate = rate(section, effective, mark)
+            return effective == nil || mark == nil ? nil : rate
+        }
+        if always != nil, !dated.isEmpty {
+            reader.refuse("bitcoin", "cannot stand beside bitcoin_rates, which has the same with its dates")
+        }
+        let periods = dated.compactMap(\.effective).sorted { $0.from < $1.from }
+        for (first, second) in zip(periods, periods.dropFirst()) where first.overlaps(second) {
+            reader.refuse("bitcoin_rates", "two rates apply at \(second.from.text)")
+        }
+        return RateTable(always.map { [$0] } ?? dated)
+    }
+
+    private static func rate(
+        _ reader: ConfigReader, _ effective: Period?, _ mark: TariffMark?
+    ) -> ExchangeRate? {
         let rate = reader.value(BooksKeys.bitcoinRate)
         let source = reader.value(BooksKeys.words("source", "where the rate was read, and when"))
         guard let rate, let source else { return nil }
-        return ExchangeRate(microPerBitcoin: rate, source: source)
+        return ExchangeRate(microPerBitcoin: rate, source: source, effective: effective, mark: mark)
     }
 }

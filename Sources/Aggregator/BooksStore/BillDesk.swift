@@ -1,7 +1,6 @@
 import BooksFiles
 import ConfigText
 import ExactAmounts
-import FoundationEssentials
 import GRDB
 import Ledger
 import Settlement
@@ -86,34 +85,62 @@ enum BillDesk {
 
     static func json(_ call: BooksCall, _ database: Database) throws -> String {
         let (row, bill) = try find(call, database)
-        let lines = bill.lines.map { line in
+        let tariffs = try TariffDesk.file(database, version: row["tariffs"])
+        let rate = try rate(row, tariffs)
+        let satoshi = rate.flatMap { BitcoinBill(bill, $0, asset: .inr) }
+        let lines = bill.lines.enumerated().map { index, line in
             JSONOut.object([
                 ("id", JSONOut.text(line.id)), ("kind", JSONOut.text(line.kind.rawValue)),
                 ("reference", JSONOut.text(line.reference)), ("quantity_wh", "\(line.quantity.count)"),
                 ("price", JSONOut.text(line.price.text)),
                 ("exact_inr", JSONOut.text(FixedText.write(line.exact.nano, decimals: 9))),
                 ("amount_inr", JSONOut.text(line.amount.text(.inr))),
+                ("amount_btc", JSONOut.text(satoshi?.lines[index].text(.btc))),
                 ("adjusts", JSONOut.text(line.adjusts)),
             ])
         }
-        let carbon = try TariffDesk.file(database, version: row["tariffs"]).carbon
+        let price = rate.map { FixedText.write(Int128($0.microPerBitcoin), decimals: 6) }
         return JSONOut.object(
             members(row, at: try now(database)) + [
-                ("energy", try OriginRows.json(bill, row["run"], carbon, database)),
+                ("total_btc", JSONOut.text(satoshi?.total.text(.btc))), ("inr_per_btc", JSONOut.text(price)),
+                ("rate_source", JSONOut.text(rate?.source)),
+                ("rate_mark", JSONOut.text(rate?.mark?.rawValue)),
+                ("rate_from", JSONOut.text(rate?.effective?.from.text)),
+                ("rate_until", JSONOut.text(rate?.effective?.until.text)),
+                ("energy", try OriginRows.json(bill, row["run"], tariffs.carbon, database)),
                 ("lines", JSONOut.list(lines)),
             ])
     }
 
     static func csv(_ call: BooksCall, _ database: Database) throws -> String {
-        BillText.csv(try find(call, database).bill.lines, .inr)
+        let (row, bill) = try find(call, database)
+        return BillText.csv(
+            bill, .inr, try rate(row, try TariffDesk.file(database, version: row["tariffs"])),
+            try payment(row, database))
+    }
+
+    private static func payment(_ row: Row, _ database: Database) throws -> BillPayment {
+        let (total, paid, due): (Int64, Int64, Int64) = (row["total"], row["paid"], row["due_s"])
+        return BillPayment(
+            state: state(total: total, paid: paid, due: due, now: try now(database)),
+            paid: MinorUnits(paid), due: UTCInstant(seconds: due))
+    }
+
+    private static func period(_ row: Row) throws -> Period {
+        let period = Period(
+            from: UTCInstant(seconds: row["from_s"]), until: UTCInstant(seconds: row["until_s"]))
+        guard let period else { throw BooksRefusal(500, "a run has no length") }
+        return period
+    }
+
+    /// The rate of a bitcoin at the end of the bill's period, by the tariffs of its run.
+    private static func rate(_ row: Row, _ tariffs: TariffsFile) throws -> ExchangeRate? {
+        tariffs.bitcoin.rate(of: try period(row))
     }
 
     static func page(_ call: BooksCall, _ database: Database) throws -> String {
         let (row, bill) = try find(call, database)
-        guard
-            let period = Period(
-                from: UTCInstant(seconds: row["from_s"]), until: UTCInstant(seconds: row["until_s"]))
-        else { throw BooksRefusal.unknown("bill \(call.id)") }
+        let period = try period(row)
         let name = try String.fetchOne(
             database, sql: "SELECT name FROM books_party WHERE id = ?", arguments: [bill.party])
         let tariffs = try TariffDesk.file(database, version: row["tariffs"])
@@ -127,7 +154,10 @@ enum BillDesk {
         for one in tariffs.incentives { sources[one.name] = one.source }
         return BillPage(
             bill: bill, party: name ?? bill.party, run: row["run_id"], period: period, asset: .inr,
-            bitcoin: tariffs.bitcoin, sources: sources
+            bitcoin: try rate(row, tariffs), sources: sources,
+            origins: try OriginRows.words(bill, row["run"], tariffs.carbon, database),
+            payment: try payment(row, database),
+            explainedBy: "ballast-aggregator explain LINE --config FILE"
         ).html
     }
 
@@ -135,7 +165,9 @@ enum BillDesk {
 
     static func explain(_ call: BooksCall, _ database: Database) throws -> String {
         let row = try Row.fetchOne(
-            database, sql: "SELECT * FROM books_line WHERE id = ?", arguments: [call.id])
+            database,
+            sql: "SELECT * FROM books_line WHERE id = ? AND run IN (SELECT n FROM books_run)",
+            arguments: [call.id])
         guard let row, call.reaches(row["party"]) else {
             throw call.scope == nil
                 ? BooksRefusal.unknown("line \(call.id)") : BooksRefusal.notYours("line \(call.id)")
@@ -147,13 +179,16 @@ enum BillDesk {
 
     /// Out of the payer's wallet, or, by an admin, a credit into it.
     static func pay(_ call: BooksCall, _ database: Database) throws -> String {
-        let amount = try BooksBody.read(call) { reader in
-            reader.value(
+        let (amount, asset) = try BooksBody.read(call) { reader -> (MinorUnits, Asset)? in
+            let amount = reader.value(
                 ConfigKey<MinorUnits>.text(
                     "amount_inr", allowed: "above 0, at most 2 decimals", .required, "how much"
                 ) { text in
                     FixedText.parse(text, decimals: 2).flatMap { $0 > 0 ? MinorUnits($0) : nil }
                 })
+            let asset = reader.value(BooksBody.money)
+            guard let amount, let asset else { return nil }
+            return (amount, asset)
         }
         let (row, bill) = try find(call, database)
         let paid: Int64 = row["paid"]
@@ -166,82 +201,55 @@ enum BillDesk {
         if isCredit, call.scope != nil {
             throw BooksRefusal(403, "a credit is paid out by an admin")
         }
-        guard let name = BookAccounts.bills(bill.party) else { throw BooksRefusal.impossible("party") }
-        let wallet = try TransferDesk.account(bill.party, .inr, database)
+        let postings = try Self.postings(
+            isCredit ? -amount : amount, isWhole: paid == 0 && amount.count == left, of: bill, in: asset, row,
+            database)
         try LedgerRows.post(
             Transfer(
-                at: call.now, text: "payment of \(call.id), in these books only",
-                postings: [
-                    Posting(AccountKey(name, .inr), isCredit ? -amount : amount),
-                    Posting(wallet, isCredit ? amount : -amount),
-                ]), key: "pay-\(call.id)-\(paid)-\(amount.count)", database)
+                at: call.now, text: "payment of \(call.id), in these books only", postings: postings),
+            key: "pay-\(call.id)-\(paid)-\(amount.count)", database)
         try database.execute(
             sql: "UPDATE books_bill SET paid = paid + ? WHERE id = ?", arguments: [amount.count, call.id])
+        let satoshi = postings.last { $0.account.asset == .btc && $0.amount < .zero }.map { -$0.amount }
         return JSONOut.object([
             ("bill", JSONOut.text(call.id)),
             ("paid_inr", JSONOut.text(MinorUnits(paid + amount.count).text(.inr))),
+            ("btc", satoshi.map { JSONOut.text($0.text(.btc)) } ?? "null"),
             ("note", "\"moved within these books; no payment was made by this program\""),
         ])
     }
-}
 
-/// Why a line is what it is: each of its blocks, the readings behind it, the site's own records.
-enum LineReason {
-    private static let most = 3_000
-
-    static func text(
-        _ line: BillLine, _ number: Int64, _ run: Int64, _ database: Database
-    ) throws -> String {
-        var text =
-            "\(line.id): \(line.kind.words), \(line.reference)\n"
-            + "\(line.quantity.kilowattHours) kWh × \(line.price.text) INR/kWh, exactly "
-            + "\(FixedText.write(line.exact.nano, decimals: 9)) INR, rounded once to \(line.amount.text(.inr)) INR\n"
-        if !line.adjusts.isEmpty { text += "corrects \(line.adjusts): later data changed its blocks\n" }
-        if line.kind == .share {
-            return text + "a part of what \(line.reference) earned in this run, as its owners' shares say\n"
-        }
-        let blocks = try Row.fetchCursor(
-            database,
-            sql: """
-                SELECT zone, start_s, entries FROM books_block WHERE run = ? AND start_s >= ? AND start_s < ?
-                ORDER BY start_s, zone
-                """, arguments: [run, line.from.seconds, line.until.seconds])
-        let resources = try Row.fetchAll(
-            database, sql: "SELECT number, id, zone FROM books_resource WHERE party = ? ORDER BY id",
-            arguments: [line.party])
-        var shown = 0
-        while let row = try blocks.next() {
-            let bytes: Data = row["entries"]
-            var quantity: WattHours?
-            EntryBlob.read(Array(bytes)) { if $0 == number { quantity = $1 } }
-            guard let quantity else { continue }
-            shown += 1
-            if shown > most { return text + "… more blocks follow\n" }
-            text +=
-                "\(UTCInstant(seconds: row["start_s"]).text) \(row["zone"] as String): \(quantity.count) Wh\n"
-            for resource in resources where resource["zone"] == (row["zone"] as String) {
-                text += try readings(resource, row["start_s"], database)
-            }
-        }
-        return text
+    /// What is paid of a bill in satoshi: the whole is the sum of its lines, a part never less than it is
+    /// worth.
+    private static func satoshi(
+        _ amount: MinorUnits, isWhole: Bool, of bill: Bill, _ row: Row, _ database: Database
+    ) throws -> MinorUnits {
+        let last = try period(row).until + -1
+        let rate = try PayoutDesk.rate(at: last, tariffs: row["tariffs"], database)
+        let whole = isWhole ? BitcoinBill(bill, rate, asset: .inr).map { -$0.total } : nil
+        if let whole, (whole > .zero) == (amount > .zero), whole != .zero { return whole }
+        return isWhole || amount < .zero
+            ? try PayoutDesk.satoshi(amount, rate) : try PayoutDesk.satoshi(ofPart: amount, rate)
     }
 
-    private static func readings(_ resource: Row, _ start: Int64, _ database: Database) throws -> String {
-        let length = try FactsRows.length(database).seconds
-        let statement = try database.cachedStatement(
-            sql: """
-                SELECT * FROM books_interval WHERE resource = ? AND kind = 'actual' AND start_s >= ?
-                AND start_s < ? ORDER BY start_s, revision
-                """)
-        let rows = try Row.fetchAll(
-            statement, arguments: [resource["number"] as Int64, start, start + length])
-        let id: String = resource["id"]
-        if rows.isEmpty { return "    \(id): no interval, rebuilt from its registers\n" }
-        return rows.map { row in
-            let record: String = row["record"]
-            return
-                "    \(id): in \(row["import_wh"] as Int64) Wh, out \(row["export_wh"] as Int64) Wh, revision "
-                + "\(row["revision"] as Int64)\(record.isEmpty ? "" : ", record \(record)")\n"
-        }.joined()
+    /// From the wallet to the bill's account, in rupees or by way of the exchange in satoshi; a negative
+    /// amount the other way.
+    private static func postings(
+        _ amount: MinorUnits, isWhole: Bool, of bill: Bill, in asset: Asset, _ row: Row, _ database: Database
+    ) throws -> [Posting] {
+        guard let name = BookAccounts.bills(bill.party) else { throw BooksRefusal.impossible("party") }
+        var desk = try WalletDesk(database)
+        let (owed, wallet) = (AccountKey(name, .inr), try desk.account(bill.party, asset))
+        // A bill is there before the run has posted it.
+        try desk.group.open(owed, floor: nil, party: bill.party)
+        if asset == .inr { return [Posting(owed, amount), Posting(wallet, -amount)] }
+        let satoshi = try satoshi(amount, isWhole: isWhole, of: bill, row, database)
+        if satoshi == .zero { throw BooksRefusal.impossible("amount_inr: is less than half a satoshi") }
+        let rupees = try PayoutDesk.exchange(.inr, &desk.group)
+        let bitcoin = try PayoutDesk.exchange(.btc, &desk.group)
+        return [
+            Posting(owed, amount), Posting(rupees, -amount), Posting(bitcoin, satoshi),
+            Posting(wallet, -satoshi),
+        ]
     }
 }

@@ -14,6 +14,12 @@ enum BooksBody {
         } catch { throw BooksRefusal.malformed("\(error)") }
     }
 
+    /// A body that says nothing: `{}`, or none at all.
+    static func nothing(_ call: BooksCall) throws {
+        if call.body.isEmpty { return }
+        _ = try read(call) { _ -> Bool? in true }
+    }
+
     static let isListed = flag("is_listed", "stands on the leaderboard")
     static let isAutomatic = flag("automatic", "comes into force when its window begins")
 
@@ -22,6 +28,11 @@ enum BooksBody {
             text == "true" ? true : text == "false" ? false : nil
         }
     }
+
+    /// What is paid with.
+    static let money = ConfigKey<Asset>.text(
+        "asset", allowed: "INR, BTC", .fixed(.inr), shown: "INR", "rupees, or satoshi by the tariffs' rate"
+    ) { $0 == "INR" ? .inr : $0 == "BTC" ? .btc : nil }
 
     static let block = ConfigKey<Int64>.oneOf("block_min", [5, 15, 60], "min", .fixed(15), "settled in") {
         $0 == 5 ? 300 : $0 == 15 ? 900 : 3_600

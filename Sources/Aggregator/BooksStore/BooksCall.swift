@@ -6,6 +6,18 @@ public enum BooksRole: String, CaseIterable, Sendable {
     case admin, gridOperator = "grid_operator", auditor, prosumer, consumer, vendor, device
 }
 
+/// What a token may be narrowed to, beside what its role may.
+public enum BooksScope: String, CaseIterable, Sendable {
+    case read = "books:read"
+    /// Tells intervals, registers and how resources are.
+    case meters = "books:meters"
+    case contracts = "books:contracts"
+    /// Moves what is worth something: wallets, holds, bills, batches, certificates.
+    case money = "books:money"
+    /// Parties, zones, resources, tariffs.
+    case registry = "books:registry"
+}
+
 /// Who asks.
 public struct BooksCaller: Hashable, Sendable {
     /// Of the token; a key belongs to it.
@@ -13,11 +25,14 @@ public struct BooksCaller: Hashable, Sendable {
     public var role: BooksRole
     /// Whose things are the caller's own; `nil` = nobody's.
     public var party: String?
+    /// `nil` = all that the role may.
+    public var scopes: Set<BooksScope>?
 
-    public init(name: String, role: BooksRole, party: String?) {
+    public init(name: String, role: BooksRole, party: String?, scopes: Set<BooksScope>? = nil) {
         self.name = name
         self.role = role
         self.party = party
+        self.scopes = scopes
     }
 }
 

@@ -25,9 +25,10 @@ public enum BooksCheck {
                     name: "B4 no block is promised beyond what its resource has",
                     findings: try promised(database)),
                 Line(
-                    name: "B5 no certificate is above its block's final export",
+                    name: "B5 no issued certificate is above its block's final export"
+                        + (try usedUp(database)),
                     findings: try certificates(database)),
-                Line(name: "B6 the history has no gap and its chain is true", findings: try chain(database)),
+                Line(name: historyName, findings: try chain(database)),
                 Line(
                     name: "B7 export, import, grid and losses of a block sum to 0",
                     findings: try blocks(database)),
@@ -35,6 +36,16 @@ public enum BooksCheck {
             ]
         }
     }
+
+    /// B6 alone.
+    public static func history(_ reader: any DatabaseReader) throws -> Line? {
+        try reader.read { database in
+            guard try database.tableExists("books_event") else { return nil }
+            return Line(name: historyName, findings: try chain(database))
+        }
+    }
+
+    private static let historyName = "B6 the history has no gap, its chain is true, its records are as noted"
 
     private static func texts(_ database: Database, _ sql: String) throws -> [String] {
         try String.fetchAll(database, sql: sql + " LIMIT 20")
@@ -50,8 +61,9 @@ public enum BooksCheck {
             + texts(
                 database,
                 """
-                SELECT name || ' is not the sum of its postings' FROM books_account a WHERE balance <>
-                (SELECT coalesce(sum(amount), 0) FROM books_posting WHERE account = a.id)
+                SELECT name || ' is not the sum of its postings' FROM books_account a LEFT JOIN (
+                    SELECT account, sum(amount) AS posted FROM books_posting GROUP BY account) p
+                ON p.account = a.id WHERE balance <> coalesce(posted, 0)
                 """)
             + texts(
                 database,
@@ -76,6 +88,14 @@ public enum BooksCheck {
     private static func floors(_ database: Database) throws -> [String] {
         try texts(
             database, "SELECT name FROM books_account WHERE floor IS NOT NULL AND balance - held < floor")
+            + (try database.tableExists("books_hold")
+                ? texts(
+                    database,
+                    """
+                    SELECT name || ' is held otherwise than its holds say' FROM books_account a WHERE held <>
+                    (SELECT coalesce(sum(amount), 0) FROM books_hold h WHERE h.state = 'held'
+                        AND h.party = a.party AND h.asset = a.asset AND a.name LIKE 'Assets:Party:%:Wallet')
+                    """) : [])
     }
 
     private static func unique(_ database: Database) throws -> [String] {
@@ -103,16 +123,52 @@ public enum BooksCheck {
             database,
             """
             SELECT c.resource || ' ' || c.start_s FROM books_certificate c
-            JOIN books_resource r ON r.id = c.resource WHERE c.state = 'issued' AND c.energy_wh > (
-                SELECT coalesce(sum(export_wh), 0) FROM books_interval i
-                WHERE i.resource = r.number AND i.kind = 'actual' AND i.start_s >= c.start_s
-                    AND i.start_s < c.start_s + \(length) AND revision = (SELECT max(revision)
-                        FROM books_interval l WHERE l.resource = i.resource AND l.kind = i.kind
-                        AND l.start_s = i.start_s))
-            AND NOT EXISTS (SELECT 1 FROM books_interval late WHERE late.resource = r.number
-                AND late.kind = 'actual' AND late.start_s >= c.start_s AND late.start_s < c.start_s + \(length)
-                AND late.revision > 0)
+            JOIN books_resource r ON r.id = c.resource WHERE c.state = 'issued' AND c.energy_wh > \(final(length))
+            AND c.run IN (SELECT n FROM books_run)
+            """) + owned(database)
+    }
+
+    /// What everybody's certificates come to is what the ledger has of them.
+    private static func owned(_ database: Database) throws -> [String] {
+        guard try PendingRows.isEmpty(database) else { return [] }
+        return try texts(
+            database,
+            """
+            WITH issued AS (SELECT owner, sum(energy_wh) AS energy FROM books_certificate
+                    WHERE state = 'issued' AND run IN (SELECT n FROM books_run) GROUP BY owner),
+                posted AS (SELECT party, balance FROM books_account
+                    WHERE asset = 'CWH' AND name LIKE 'Assets:Party:%:Certificates')
+            SELECT 'the certificates of ' || party || ' are not what was posted' FROM posted
+                LEFT JOIN issued ON owner = party WHERE balance <> coalesce(energy, 0)
+            UNION ALL SELECT 'the certificates of ' || owner || ' were not posted' FROM issued
+                WHERE energy <> 0 AND owner NOT IN (SELECT party FROM posted)
             """)
+    }
+
+    /// The export of a certificate's block, as it is known now.
+    private static func final(_ length: Int64) -> String {
+        """
+        (SELECT coalesce(sum(export_wh), 0) FROM books_interval i
+        WHERE i.resource = r.number AND i.kind = 'actual' AND i.start_s >= c.start_s
+            AND i.start_s < c.start_s + \(length) AND revision = (SELECT max(revision)
+                FROM books_interval l WHERE l.resource = i.resource AND l.kind = i.kind
+                AND l.start_s = i.start_s))
+        """
+    }
+
+    /// A used-up certificate never moves: what later data takes back of it is said, for there is no way back.
+    private static func usedUp(_ database: Database) throws -> String {
+        let excess = final(try FactsRows.length(database).seconds)
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT count(*) AS many, sum(c.energy_wh - \(excess)) AS energy FROM books_certificate c
+                JOIN books_resource r ON r.id = c.resource
+                WHERE c.state = 'retired' AND c.energy_wh > \(excess)
+                """)
+        guard let row, let energy: Int64 = row["energy"] else { return "" }
+        return
+            "; used up before later data took them back: \(row["many"] as Int64) certificates, \(energy) Wh"
     }
 
     private static func chain(_ database: Database) throws -> [String] {
@@ -133,7 +189,23 @@ public enum BooksCheck {
                 return ["the root of \(UTCInstant(seconds: day["day_s"]).day) is another"]
             }
         }
-        return []
+        return try RecordTree.findings(database) + tariffs(database)
+    }
+
+    /// Each version of the tariffs is the body that the history noted.
+    private static func tariffs(_ database: Database) throws -> [String] {
+        let noted = try String.fetchAll(
+            database, sql: "SELECT data FROM books_event WHERE kind = 'addTariffs' ORDER BY seq")
+        let texts = try String.fetchAll(
+            database, sql: "SELECT text FROM books_document WHERE kind = 'tariffs' ORDER BY n")
+        if noted.count != texts.count {
+            return ["\(noted.count) tariffs were noted, \(texts.count) are there"]
+        }
+        return zip(noted, texts).enumerated().compactMap { index, pair in
+            let digest = BooksStore.digest("addTariffs \n", Array(pair.1.utf8))
+            return pair.0.hasPrefix("{\"body_sha256\":\"\(digest)\"")
+                ? nil : "version \(index + 1) of the tariffs is not as it was noted"
+        }
     }
 
     private static func blocks(_ database: Database) throws -> [String] {
@@ -143,13 +215,67 @@ public enum BooksCheck {
             SELECT zone || ' ' || start_s FROM books_block
             WHERE export_wh - import_wh + grid_wh - losses_wh <> 0
             """)
-            + money(database)
+            + money(database) + amounts(database) + bills(database)
+    }
+
+    /// Every line is energy times price, rounded once; what owners share is no energy.
+    private static func amounts(_ database: Database) throws -> [String] {
+        var findings: [String] = []
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT id, quantity_wh, price, exact, amount FROM books_line
+                WHERE kind <> 'share' AND run IN (SELECT n FROM books_run)
+                """)
+        while findings.count < 20, let row = try rows.next() {
+            let exact = ExactMoney(nano: Int128(row["exact"] as String) ?? 0)
+            let priced = WattHours(row["quantity_wh"]) * Price(row["price"])
+            if exact.nano.magnitude != priced.nano.magnitude
+                || exact.rounded(to: .inr)?.amount != MinorUnits(row["amount"])
+            {
+                findings.append("\(row["id"] as String) is not its energy times its price")
+            }
+        }
+        return findings
+    }
+
+    /// A bill is the sum of its lines, and what the ledger says of it.
+    private static func bills(_ database: Database) throws -> [String] {
+        try texts(
+            database,
+            """
+            SELECT id || ' is not the sum of its lines' FROM books_bill b
+            WHERE run IN (SELECT n FROM books_run) AND total <> (
+                SELECT coalesce(sum(amount), 0) FROM books_line l WHERE l.party = b.party AND l.run = b.run)
+            """)
+            + texts(
+                database,
+                """
+                SELECT b.id || ' is not what was posted' FROM books_bill b
+                WHERE run IN (SELECT n FROM books_run) AND run NOT IN (SELECT run FROM books_pending)
+                AND total <> (SELECT coalesce(sum(amount), 0) FROM books_transfer t
+                    JOIN books_posting p ON p.transfer = t.id JOIN books_account a ON a.id = p.account
+                    WHERE t.key = 'r' || b.run || '/bill-' || b.party AND a.asset = 'INR'
+                    AND a.name LIKE 'Assets:Party:%:Bills' AND a.party = b.party)
+                """)
+            + texts(
+                database,
+                """
+                SELECT b.id || ' is paid otherwise than was posted' FROM books_bill b
+                WHERE run IN (SELECT n FROM books_run) AND paid <> (
+                    SELECT abs(coalesce(sum(amount), 0)) FROM books_transfer t
+                    JOIN books_posting p ON p.transfer = t.id JOIN books_account a ON a.id = p.account
+                    WHERE (t.key > 'pay-' || b.id || '-' AND t.key < 'pay-' || b.id || '.'
+                        OR t.key > 'r' || b.run || '/escrow-paid-' AND t.key < 'r' || b.run || '/escrow-paid.')
+                    AND a.asset = 'INR' AND a.name LIKE 'Assets:Party:%:Bills' AND a.party = b.party)
+                """)
     }
 
     /// What the lines of a run come to exactly, before anything is rounded.
     private static func money(_ database: Database) throws -> [String] {
         var sums: [Int64: Int128] = [:]
-        let rows = try Row.fetchCursor(database, sql: "SELECT run, exact FROM books_line")
+        let rows = try Row.fetchCursor(
+            database, sql: "SELECT run, exact FROM books_line WHERE run IN (SELECT n FROM books_run)")
         while let row = try rows.next() {
             sums[row["run"], default: 0] += Int128(row["exact"] as String) ?? Int128.max / 2
         }

@@ -32,6 +32,12 @@ enum BooksHistory {
             arguments: [sequence, at, who, kind, data, hash])
     }
 
+    /// The number that the next event will have.
+    static func next(_ database: Database) throws -> Int64 {
+        let last = try database.cachedStatement(sql: "SELECT coalesce(max(seq), 0) + 1 FROM books_event")
+        return try Int64.fetchOne(last) ?? 1
+    }
+
     static func list(_ call: BooksCall, _ database: Database) throws -> String {
         let after = try call.whole("after") ?? 0
         let rows = try Row.fetchAll(
@@ -52,10 +58,19 @@ enum BooksHistory {
 
     private static let day: Int64 = 86_400
 
-    /// Closes every day that is over and has events, in their order.
+    /// Closes every day that is over and has events, in their order. A day is over when an event of a later
+    /// one stands behind it: where the clock alone says so, that is an event too. So a clock that went ahead
+    /// and came back again closes no day twice; the history's own time stays where it was.
     static func closeDays(before now: UTCInstant, _ database: Database) throws {
-        let today = now.seconds - (now.seconds % day + day) % day
         let closed = try Int64.fetchOne(database, sql: "SELECT max(last) FROM books_day") ?? 0
+        let last = try Row.fetchOne(
+            database, sql: "SELECT seq, at_s FROM books_event ORDER BY seq DESC LIMIT 1")
+        guard let last, last["seq"] > closed else { return }
+        let newest: Int64 = last["at_s"]
+        if now.seconds / day > newest / day {
+            try note("dayOver", who: "history", at: now, "{\"after\":\(newest)}", database)
+        }
+        let today = max(now.seconds, newest) / day * day
         let rows = try Row.fetchAll(
             database,
             sql: """
@@ -124,7 +139,10 @@ enum BooksHistory {
             let event = try Row.fetchOne(
                 database, sql: "SELECT * FROM books_event WHERE seq = ?", arguments: [sequence])
         else { throw BooksRefusal.unknown("event \(call.id)") }
-        if call.scope != nil, event["who"] != call.caller.name { throw BooksRefusal.notYours("this event") }
+        let records = try records(call, sequence, event["data"], database)
+        if call.scope != nil, event["who"] != call.caller.name, records.isEmpty {
+            throw BooksRefusal.notYours("this event")
+        }
         let day = try Row.fetchOne(
             database, sql: "SELECT * FROM books_day WHERE first <= ? AND last >= ?",
             arguments: [sequence, sequence])
@@ -133,18 +151,39 @@ enum BooksHistory {
         let leaves = try leaves(from: first, to: day["last"], database)
         let previous = try String.fetchOne(
             database, sql: "SELECT hash FROM books_event WHERE seq = ?", arguments: [sequence - 1])
-        let steps = path(Int(sequence - first), leaves[...]).map { step in
-            JSONOut.object([
-                ("side", step.isLeft ? "\"left\"" : "\"right\""),
-                ("hash", JSONOut.text(hexadecimal(step.hash))),
-            ])
-        }
         return JSONOut.object([
             ("seq", JSONOut.number(sequence)), ("at_s", JSONOut.number(event["at_s"])),
             ("who", JSONOut.text(event["who"])), ("kind", JSONOut.text(event["kind"])),
             ("data", JSONOut.text(event["data"])), ("previous", JSONOut.text(previous ?? "")),
             ("day", JSONOut.text(UTCInstant(seconds: day["day_s"]).day)),
-            ("root", JSONOut.text(day["root"])), ("path", JSONOut.list(steps)),
+            ("root", JSONOut.text(day["root"])), ("path", pathText(Int(sequence - first), leaves)),
+            ("records", JSONOut.list(records)),
         ])
+    }
+
+    static func pathText(_ index: Int, _ leaves: [[UInt8]]) -> String {
+        JSONOut.list(
+            path(index, leaves[...]).map { step in
+                JSONOut.object([
+                    ("side", step.isLeft ? "\"left\"" : "\"right\""),
+                    ("hash", JSONOut.text(hexadecimal(step.hash))),
+                ])
+            })
+    }
+
+    /// What the query asks for of the event's records: a resource's, a party's; never somebody else's.
+    private static func records(
+        _ call: BooksCall, _ sequence: Int64, _ data: String, _ database: Database
+    ) throws -> [String] {
+        let (resource, party) = (call.query["resource"], call.query["party"])
+        guard resource != nil || party != nil else { return [] }
+        return try RecordTree.trees(sequence, data, database).flatMap { name, _, tree in
+            tree.proofs(name) { record in
+                let isMine = call.scope.map { record.parties.contains($0) } ?? true
+                let isAsked = party.map { record.parties.contains($0) } ?? true
+                let isOf = resource.map { record.text.hasPrefix("interval\n\($0)\n") } ?? true
+                return isMine && isAsked && isOf
+            }
+        }
     }
 }

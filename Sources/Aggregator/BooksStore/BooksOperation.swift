@@ -4,6 +4,7 @@ public enum BooksOperation: String, CaseIterable, Sendable {
     case addIntervals, addIntervalsCSV, intervals, addRegisters, netto, completeness
     case addTariffs, tariffs, addContract, contractEvent, contracts
     case transfer, accounts, trialBalance
+    case addHold, endHold, holds, addBatch, batches, batch, distribute, payouts, payOut
     case runs, bills, bill, billCSV, billPage, explain, pay
     case certificates, moveCertificate, leaderboard
     case performance, view, interfaceCalls
@@ -67,6 +68,15 @@ public enum BooksOperation: String, CaseIterable, Sendable {
         case .contractEvent:   Row(method: .post, path: "/v1/contracts/{id}", summary: "What happens to a contract: offer, accept, reject, activate, amend, cancel, endEarly.")
         case .contracts:       Row(method: .get, path: "/v1/contracts", summary: "The contracts and where they stand.")
         case .transfer:        Row(method: .post, path: "/v1/transfers", summary: "Moves amounts between wallets; all or none. Outside is where money comes from and goes to.")
+        case .addHold:         Row(method: .post, path: "/v1/holds", summary: "Sets an amount of a wallet aside.")
+        case .endHold:         Row(method: .post, path: "/v1/holds/{id}", summary: "Releases a hold, or captures it: moves it to another wallet.")
+        case .holds:           Row(method: .get, path: "/v1/holds", summary: "The holds.")
+        case .addBatch:        Row(method: .post, path: "/v1/batches", summary: "Notes a production batch: what a source makes from an instant to another, and who owns which part.")
+        case .batches:         Row(method: .get, path: "/v1/batches", summary: "The production batches, the newest 1,000.")
+        case .batch:           Row(method: .get, path: "/v1/batches/{id}", summary: "A batch with what it made and earned.")
+        case .distribute:      Row(method: .post, path: "/v1/batches/{id}/distribution", summary: "Shares a batch's revenue among its owners, to the last paisa; once.")
+        case .payouts:         Row(method: .get, path: "/v1/payouts", summary: "What wallets hold in BTC by address, as a bitcoin wallet's sendmany takes it.")
+        case .payOut:          Row(method: .post, path: "/v1/payouts", summary: "Takes that map out of the wallets as if it had been sent; nothing is sent.")
         case .accounts:        Row(method: .get, path: "/v1/accounts", summary: "Accounts and their balances.")
         case .trialBalance:    Row(method: .get, path: "/v1/trial-balance", summary: "Every account, and the sum of each asset, which is 0.")
         case .runs:            Row(method: .get, path: "/v1/settlements", summary: "The settlement runs.")
@@ -81,10 +91,10 @@ public enum BooksOperation: String, CaseIterable, Sendable {
         case .leaderboard:     Row(method: .get, path: "/v1/leaderboard", summary: "Renewable energy traded, of those who want to be listed.")
         case .performance:     Row(method: .get, path: "/v1/resources/{id}/performance", summary: "Efficiency, availability, expected against produced, demand as it may be expected.", query: range)
         case .view:            Row(method: .get, path: "/v1/views/{id}", summary: "The books as grid, prosumer or trader see them.")
-        case .interfaceCalls:  Row(method: .get, path: "/v1/interface-calls", summary: "Calls of contract interfaces (registerSource, recordProduction, calculateBill, …) as data; nothing is sent.", query: range)
+        case .interfaceCalls:  Row(method: .get, path: "/v1/interface-calls", summary: "Calls of contract interfaces (registerSource, recordProduction, calculateBill, …) as views and as call data; nothing is sent.", query: ["name"] + range)
         case .events:          Row(method: .get, path: "/v1/books/events", summary: "The history of the books after a number, at most 1,000.", query: ["after"])
         case .roots:           Row(method: .get, path: "/v1/books/roots", summary: "The Merkle root of each day's history.")
-        case .proof:           Row(method: .get, path: "/v1/books/events/{id}/proof", summary: "The way from an event to its day's root.")
+        case .proof:           Row(method: .get, path: "/v1/books/events/{id}/proof", summary: "The way from an event to its day's root; and from the records of a resource or party in it to the event, at most 100.", query: ["resource", "party"])
         case .exportParty:     Row(method: .get, path: "/v1/parties/{id}/export", summary: "Everything that is kept of a party.")
         case .eraseParty:      Row(method: .post, path: "/v1/parties/{id}/erase", summary: "Takes a person's name out of the books; the ledger stays as it is.")
         }
@@ -112,6 +122,12 @@ public enum BooksOperation: String, CaseIterable, Sendable {
         case .contracts:                      [a, a, a, o, o, o, n]
         case .transfer:                       [a, n, n, o, o, o, n]
         case .accounts:                       [a, n, a, o, o, o, n]
+        case .addHold, .endHold:              [a, n, n, o, o, o, n]
+        case .holds:                          [a, n, a, o, o, o, n]
+        case .addBatch, .distribute:          [a, n, n, o, n, o, n]
+        case .batches, .batch:                [a, a, a, o, o, o, n]
+        case .payouts:                        [a, n, a, n, n, n, n]
+        case .payOut:                         [a, n, n, n, n, n, n]
         case .trialBalance:                   [a, n, a, n, n, n, n]
         case .runs:                           [a, a, a, n, n, n, n]
         case .bills, .bill, .billCSV, .billPage, .explain: [a, n, a, o, o, o, n]
@@ -127,6 +143,22 @@ public enum BooksOperation: String, CaseIterable, Sendable {
         case .proof:                          [a, a, a, o, o, o, n]
         case .exportParty:                    [a, n, n, o, o, o, n]
         case .eraseParty:                     [a, n, n, n, n, n, n]
+        }
+    }
+
+    /// What a token that is narrowed must have.
+    public var scope: BooksScope {
+        if method == .get { return .read }
+        return switch self {
+        case .addIntervals, .addIntervalsCSV, .addRegisters, .setResource: .meters
+        case .addContract, .contractEvent: .contracts
+        case .transfer, .pay, .moveCertificate, .addHold, .endHold, .addBatch, .distribute, .payOut: .money
+        case .addParty, .parties, .addZone, .zones, .addResource, .resources, .intervals, .netto,
+            .completeness, .addTariffs, .tariffs, .contracts, .accounts, .trialBalance, .holds, .batches,
+            .batch, .payouts, .runs, .bills, .bill, .billCSV, .billPage, .explain, .certificates,
+            .leaderboard, .performance, .view, .interfaceCalls, .events, .roots, .proof, .exportParty,
+            .eraseParty:
+            .registry
         }
     }
 

@@ -15,11 +15,15 @@ public final class BooksStore: Sendable {
     }
 
     let writer: any DatabaseWriter
+    let commits: BooksCommits
     private let flights = Mutex<Set<Flight>>([])
+    /// Whether the write-ahead log may still have what was erased; nobody knows at the start.
+    let remembers = Mutex(true)
 
     /// Makes the tables where they are not there.
     public init(_ writer: any DatabaseWriter) throws {
         self.writer = writer
+        commits = BooksCommits(writer)
         try BooksTables.migrator.migrate(writer)
     }
 
@@ -33,6 +37,10 @@ public final class BooksStore: Sendable {
             if call.operation.reach(call.caller.role) == .own, call.caller.party == nil {
                 throw BooksRefusal(403, "this token belongs to no party")
             }
+            let scope = call.operation.scope
+            if let scopes = call.caller.scopes, !scopes.contains(scope) {
+                throw BooksRefusal(403, "this token has not the scope \(scope.rawValue)")
+            }
             return call.operation.method == .post ? try await command(call) : try await read(call)
         } catch let refusal as BooksRefusal {
             return BooksAnswer(refusal.why, status: refusal.status)
@@ -41,7 +49,12 @@ public final class BooksStore: Sendable {
 
     private func read(_ call: BooksCall) async throws -> BooksAnswer {
         let writer = writer
-        return try await Task { try await writer.read { try BooksQueries.answer(call, $0) } }.value
+        return try await Task {
+            try await writer.read { database in
+                try Self.checkIsThere(call, database)
+                return try BooksQueries.answer(call, database)
+            }
+        }.value
     }
 
     private func command(_ call: BooksCall) async throws -> BooksAnswer {
@@ -55,24 +68,36 @@ public final class BooksStore: Sendable {
             throw BooksRefusal(409, "a request with this key is on its way")
         }
         defer { _ = flights.withLock { $0.remove(flight) } }
-        let writer = writer
-        // In a task of its own: GRDB rolls back where the caller's task is cancelled, and a request is
+        // In tasks of their own: GRDB rolls back where the caller's task is cancelled, and a request is
         // cancelled when its connection goes away.
-        return try await Task { try await writer.write { try Self.once(call, key, $0) } }.value
+        let answer = try await commits.carryOut(call, key: key)
+        if call.operation == .eraseParty { remembers.withLock { $0 = true } }
+        return answer
+    }
+
+    /// Whose party was erased is nobody any more.
+    private static func checkIsThere(_ call: BooksCall, _ database: Database) throws {
+        guard call.scope != nil, let party = call.caller.party else { return }
+        let erased = try database.cachedStatement(
+            sql: "SELECT 1 FROM books_party WHERE id = ? AND erased_s IS NOT NULL")
+        if try Int.fetchOne(erased, arguments: [party]) != nil {
+            throw BooksRefusal(403, "the party of this token was erased")
+        }
     }
 
     /// The stored answer of the key, or the command and its answer in this transaction.
     static func once(_ call: BooksCall, _ key: String, _ database: Database) throws -> BooksAnswer {
         let body = digest("\(call.operation.rawValue) \(call.id)\n", call.body)
-        let stored = try Row.fetchOne(
-            database, sql: "SELECT body, status, answer FROM books_answer WHERE who = ? AND key = ?",
-            arguments: [call.caller.name, key])
+        let known = try database.cachedStatement(
+            sql: "SELECT body, status, answer FROM books_answer WHERE who = ? AND key = ?")
+        let stored = try Row.fetchOne(known, arguments: [call.caller.name, key])
         if let stored {
             guard stored["body"] == body else {
                 throw BooksRefusal.impossible("this key was used with another body")
             }
             return BooksAnswer(stored["answer"], status: stored["status"])
         }
+        try checkIsThere(call, database)
         var answer = BooksAnswer("")
         do {
             try database.inSavepoint {
@@ -99,10 +124,18 @@ public final class BooksStore: Sendable {
 /// Which function carries out which command.
 enum BooksCommands {
     static func answer(_ call: BooksCall, _ digest: String, _ database: Database) throws -> BooksAnswer {
+        let (event, before) = (try BooksHistory.next(database), try RecordTree.newestTransfer(database))
         let told = try told(call, database)
+        let takesIntervals = [.addIntervals, .addIntervalsCSV].contains(call.operation)
+        var roots = try RecordTree.note(
+            intervalsOf: takesIntervals ? event : nil, transfersAfter: before, database)
+        if call.operation == .addRegisters { roots += try RecordTree.noteRegisters(of: event, database) }
+        roots += try RecordNotes.note(
+            try RecordNotes.touched(call, told, database), event: event, database)
         try BooksHistory.note(
             call.operation.rawValue, who: call.caller.name, at: call.now,
-            "{\"body_sha256\":\"\(digest)\",\"id\":\(JSONOut.text(call.id)),\"told\":\(told)}", database)
+            "{\"body_sha256\":\"\(digest)\",\"id\":\(JSONOut.text(call.id)),\"told\":\(told)\(roots)}",
+            database)
         return BooksAnswer(told, status: 201)
     }
 
@@ -122,9 +155,15 @@ enum BooksCommands {
         case .pay: try BillDesk.pay(call, database)
         case .moveCertificate: try CertificateDesk.move(call, database)
         case .eraseParty: try Registry.erase(call, database)
+        case .addHold: try HoldDesk.add(call, database)
+        case .endHold: try HoldDesk.end(call, database)
+        case .addBatch: try BatchDesk.add(call, database)
+        case .distribute: try BatchDesk.distribute(call, database)
+        case .payOut: try PayoutDesk.simulate(call, database)
         case .parties, .zones, .resources, .intervals, .netto, .completeness, .tariffs, .contracts, .accounts,
             .trialBalance, .runs, .bills, .bill, .billCSV, .billPage, .explain, .certificates, .leaderboard,
-            .performance, .view, .interfaceCalls, .events, .roots, .proof, .exportParty:
+            .performance, .view, .interfaceCalls, .events, .roots, .proof, .exportParty, .holds, .batches,
+            .batch, .payouts:
             throw BooksRefusal(405, "this only reads")
         }
     }
@@ -159,8 +198,14 @@ enum BooksQueries {
         case .roots: BooksAnswer(try BooksHistory.roots(database))
         case .proof: BooksAnswer(try BooksHistory.proof(call, database))
         case .exportParty: BooksAnswer(try Registry.export(call, database))
+        case .holds: BooksAnswer(try HoldDesk.list(call, database))
+        case .batches: BooksAnswer(try BatchDesk.list(call, database))
+        case .batch: BooksAnswer(try BatchDesk.one(call, database))
+        case .payouts: BooksAnswer(try PayoutDesk.show(database))
         case .addParty, .addZone, .addResource, .setResource, .addIntervals, .addIntervalsCSV, .addRegisters,
-            .addTariffs, .addContract, .contractEvent, .transfer, .pay, .moveCertificate, .eraseParty:
+            .addTariffs, .addContract, .contractEvent, .transfer, .pay, .moveCertificate, .eraseParty,
+            .addHold,
+            .endHold, .addBatch, .distribute, .payOut:
             throw BooksRefusal(405, "this changes something")
         }
     }

@@ -13,6 +13,16 @@ enum BooksTables {
             try database.execute(sql: history)
         }
         migrator.registerMigration("books2") { try $0.execute(sql: BooksViews.tables) }
+        migrator.registerMigration("books3") { database in
+            try database.execute(sql: later)
+            try database.execute(sql: BooksViews.trader)
+        }
+        migrator.registerMigration("books4") { try $0.execute(sql: records) }
+        migrator.registerMigration("books5") { database in
+            try database.execute(sql: membership)
+            try database.execute(sql: RecordNotes.table)
+            try RecordNotes.adopt(database)
+        }
         return migrator
     }
 
@@ -127,6 +137,51 @@ enum BooksTables {
             PRIMARY KEY (start_s, resource)) STRICT, WITHOUT ROWID;
         CREATE TRIGGER books_certificate_rests BEFORE UPDATE ON books_certificate WHEN OLD.state = 'retired'
             BEGIN SELECT RAISE(ABORT, 'a retired certificate never moves'); END;
+        """
+
+    /// Cooperatives, contracts paid in satoshi, holds, batches, and what came late.
+    private static let later = """
+        ALTER TABLE books_zone ADD COLUMN cooperative TEXT;
+        ALTER TABLE books_contract ADD COLUMN asset TEXT NOT NULL DEFAULT 'INR';
+        CREATE TABLE books_terms (
+            contract TEXT NOT NULL REFERENCES books_contract, version INTEGER NOT NULL,
+            energy_wh INTEGER NOT NULL, price INTEGER NOT NULL, at_s INTEGER NOT NULL,
+            PRIMARY KEY (contract, version)) STRICT, WITHOUT ROWID;
+        INSERT INTO books_terms SELECT id, 1, energy_wh, price, traded_s FROM books_contract;
+        CREATE TABLE books_escrow (
+            contract TEXT PRIMARY KEY REFERENCES books_contract, paid INTEGER NOT NULL CHECK (paid > 0),
+            satoshi INTEGER NOT NULL CHECK (satoshi > 0)) STRICT, WITHOUT ROWID;
+        CREATE TABLE books_hold (
+            id TEXT PRIMARY KEY, party TEXT NOT NULL REFERENCES books_party, asset TEXT NOT NULL,
+            amount INTEGER NOT NULL CHECK (amount > 0), text TEXT NOT NULL, at_s INTEGER NOT NULL,
+            state TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE INDEX books_hold_party ON books_hold (party);
+        CREATE TABLE books_batch (
+            id TEXT PRIMARY KEY, resource TEXT NOT NULL REFERENCES books_resource (id),
+            from_s INTEGER NOT NULL, until_s INTEGER NOT NULL, owners TEXT NOT NULL, at_s INTEGER NOT NULL,
+            shared INTEGER) STRICT, WITHOUT ROWID;
+        CREATE TABLE books_late (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT, zone TEXT NOT NULL, start_s INTEGER NOT NULL,
+            resource TEXT NOT NULL, at_s INTEGER NOT NULL) STRICT;
+        CREATE TABLE books_frozen (before_s INTEGER NOT NULL) STRICT;
+        INSERT INTO books_frozen VALUES (0);
+        CREATE INDEX books_resource_party ON books_resource (party);
+        CREATE TABLE books_settling (from_s INTEGER NOT NULL, until_s INTEGER NOT NULL) STRICT;
+        CREATE TABLE books_pending (
+            run INTEGER NOT NULL, n INTEGER NOT NULL, key TEXT NOT NULL, at_s INTEGER NOT NULL,
+            text TEXT NOT NULL, postings TEXT NOT NULL, PRIMARY KEY (run, n)) STRICT, WITHOUT ROWID;
+        """
+
+    /// Which event of the history brought an interval; those from before it was noted have none.
+    private static let records = """
+        ALTER TABLE books_interval ADD COLUMN event INTEGER;
+        CREATE INDEX books_interval_event ON books_interval (event);
+        """
+
+    /// From when on a resource belongs to its zone (nothing = always did); and whether an admin set a hold.
+    private static let membership = """
+        ALTER TABLE books_resource ADD COLUMN from_s INTEGER;
+        ALTER TABLE books_hold ADD COLUMN is_office INTEGER NOT NULL DEFAULT 0;
         """
 
     private static let history = """

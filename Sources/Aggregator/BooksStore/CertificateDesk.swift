@@ -3,6 +3,7 @@ import ConfigText
 import ExactAmounts
 import GRDB
 import Ledger
+import Metering
 import Settlement
 
 /// Certificates: who has them, and what is done with them.
@@ -61,6 +62,8 @@ enum CertificateDesk {
             target = AccountKey(name, .certificate)
         }
         try LedgerRows.open(target, floor: nil, party: BillRows.party(of: target.name), database)
+        // A certificate is there before the run has posted it.
+        try LedgerRows.open(AccountKey(from, .certificate), floor: nil, party: owner, database)
         let number = try Int64.fetchOne(database, sql: "SELECT max(id) FROM books_transfer") ?? 0
         let amount = MinorUnits(after.energy.count)
         try LedgerRows.post(
@@ -74,6 +77,60 @@ enum CertificateDesk {
             ("resource", JSONOut.text(wish.slot.resource)), ("start", JSONOut.text(wish.slot.start.text)),
             ("owner", JSONOut.text(after.owner)), ("state", JSONOut.text(after.state.rawValue)),
         ])
+    }
+
+    /// Later data says that a block's export was another: its certificate follows, unless it was used up.
+    ///
+    /// - Returns: the block, where more was used up than was made.
+    static func correct(
+        _ slot: CertificateBook.Slot, at now: UTCInstant, _ database: Database
+    ) throws -> String? {
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT * FROM books_certificate WHERE resource = ? AND start_s = ?
+                AND run IN (SELECT n FROM books_run)
+                """, arguments: [slot.resource, slot.start.seconds])
+        guard let row else { return nil }
+        let length = try FactsRows.length(database)
+        guard let period = Period(from: slot.start, until: slot.start + length.seconds) else { return nil }
+        let intervals = try FactsRows.intervals(period, of: [slot.resource], database)
+        guard let energy = intervals.energy(of: slot.resource, at: slot.start, length: length) else {
+            return nil
+        }
+        var book = CertificateBook()
+        try load(row, &book)
+        let before = book.certificate(slot)?.energy ?? .zero
+        // What was rebuilt from registers proves nothing about the block.
+        let final = energy.quality == .measured ? energy.exported : .zero
+        // What is frozen was billed as it is: nothing is certified beyond it, and what is taken back is.
+        if slot.start.seconds < (try SettleJob.frozen(database)), final > before { return nil }
+        do throws(CertificateRefusal) { try book.correct(slot, final: final) } catch {
+            return "\(slot.resource) \(slot.start.text)"
+        }
+        guard let after = book.certificate(slot), after.energy != before else { return nil }
+        try write(slot, after, database)
+        try post(after.energy - before, to: after.owner, slot, at: now, database)
+        return nil
+    }
+
+    private static func post(
+        _ change: WattHours, to owner: String, _ slot: CertificateBook.Slot, at now: UTCInstant,
+        _ database: Database
+    ) throws {
+        guard let name = BookAccounts.certificates(owner), let source = BookAccounts.equity("Certificates")
+        else { return }
+        let (account, other) = (AccountKey(name, .certificate), AccountKey(source, .certificate))
+        var group = try LedgerGroup(database)
+        try group.open(account, floor: nil, party: owner)
+        try group.open(other, floor: nil, party: nil)
+        let number = try Int64.fetchOne(database, sql: "SELECT max(id) FROM books_transfer") ?? 0
+        let amount = MinorUnits(change.count)
+        try group.post(
+            Transfer(
+                at: now, text: "the certificate of \(slot.resource) follows later data",
+                postings: [Posting(account, amount), Posting(other, -amount)]),
+            key: "certificate-late-\(slot.resource)-\(slot.start.seconds)-\(number)")
     }
 
     static func load(_ row: Row, _ book: inout CertificateBook) throws {
@@ -133,8 +190,8 @@ enum CertificateDesk {
             database,
             sql: """
                 SELECT l.party, p.name, -sum(quantity_wh) AS sold FROM books_line l
-                JOIN books_party p ON p.id = l.party WHERE p.is_listed = 1 AND quantity_wh < 0
-                AND kind IN ('delivery', 'community') AND EXISTS (
+                JOIN books_party p ON p.id = l.party WHERE p.is_listed = 1 AND l.run IN (SELECT n FROM books_run) AND quantity_wh < 0
+                AND kind IN ('delivery', 'community', 'cooperative') AND EXISTS (
                     SELECT 1 FROM books_resource r WHERE r.party = l.party AND r.kind IN ('pv', 'wind'))
                 AND NOT EXISTS (SELECT 1 FROM books_resource r
                     WHERE r.party = l.party AND r.kind IN ('battery', 'meter'))

@@ -13,6 +13,8 @@ enum ContractDesk {
         var terms: Contract
         var life = ContractLife()
         var isAutomatic: Bool
+        /// What a prepaid one is paid with.
+        var asset = Asset.inr
         /// When it came into force and when it was ended early.
         var start: UTCInstant?
         var end: UTCInstant?
@@ -31,7 +33,7 @@ enum ContractDesk {
     }
 
     static func add(_ call: BooksCall, _ database: Database) throws -> String {
-        var isAutomatic = false
+        var (isAutomatic, asset) = (false, Asset.inr)
         let terms = try BooksBody.read(call) { reader -> Contract? in
             let id = reader.value(BooksKeys.name("id", "its name"))
             let kind = reader.value(ConfigKey<Contract.Kind>.choice("kind", .required, "what is promised"))
@@ -45,6 +47,11 @@ enum ContractDesk {
             let payment = reader.value(
                 ConfigKey<Contract.Payment>.choice("payment", .fixed("postpaid"), "prepaid: through escrow"))
             isAutomatic = reader.value(BooksBody.isAutomatic) ?? false
+            asset = reader.value(BooksBody.money) ?? .inr
+            if asset == .btc, payment == .postpaid {
+                reader.refuse(
+                    "asset", "only a prepaid contract is paid in satoshi: a bill can be, when it is paid")
+            }
             guard let id, let kind, let buyer, let resource, let window, let energy, let price, let penalty,
                 let payment
             else { return nil }
@@ -54,14 +61,27 @@ enum ContractDesk {
         }
         let seller = try check(terms, call, database)
         try database.execute(
-            sql: "INSERT INTO books_contract VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: "INSERT INTO books_contract VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 terms.id, terms.kind.rawValue, seller, terms.buyer, terms.resource,
                 terms.window.from.seconds, terms.window.until.seconds, terms.energy.count,
                 terms.price.micro, terms.penalty.micro, terms.payment.rawValue, call.now.seconds, isAutomatic,
+                asset.code,
             ])
+        try note(terms.id, version: 1, at: call.now, database)
         return JSONOut.object([("contract", JSONOut.text(terms.id)), ("state", "\"draft\"")])
     }
+
+    /// What a version said stays.
+    private static func note(
+        _ contract: String, version: Int, at time: UTCInstant, _ database: Database
+    ) throws {
+        try database.execute(
+            sql: "INSERT INTO books_terms SELECT id, ?, energy_wh, price, ? FROM books_contract WHERE id = ?",
+            arguments: [version, time.seconds, contract])
+    }
+
+    private static let mostBlocks: Int64 = 10_000
 
     /// - Returns: the seller, whose resource it is.
     private static func check(
@@ -73,7 +93,7 @@ enum ContractDesk {
         guard call.reaches(meter.party) || call.reaches(terms.buyer) else {
             throw BooksRefusal.notYours("this contract")
         }
-        guard try Registry.exists("books_party", terms.buyer, database) else {
+        guard try Registry.isThere(terms.buyer, database) else {
             throw BooksRefusal.unknown("party \(terms.buyer)")
         }
         if meter.party == terms.buyer {
@@ -87,6 +107,11 @@ enum ContractDesk {
             throw BooksRefusal.impossible(
                 "from: the window must begin and end with blocks of \(length.seconds / 60) min")
         }
+        // Its blocks are reserved in one transaction, for which reports of sites wait.
+        if terms.window.seconds / length.seconds > mostBlocks {
+            throw BooksRefusal.impossible(
+                "until: a window has at most \(mostBlocks) blocks; make one contract after the other")
+        }
         return meter.party
     }
 
@@ -94,10 +119,15 @@ enum ContractDesk {
 
     static func happen(_ call: BooksCall, _ database: Database) throws -> String {
         var change: (energy: WattHours?, price: Price?) = (nil, nil)
+        var version: Int64?
         let event = try BooksBody.read(call) { reader -> ContractLife.Event? in
             if reader.has("energy_kwh") { change.energy = reader.value(BooksKeys.energy) }
             if reader.has("price_inr_per_kwh") {
                 change.price = reader.value(BooksKeys.price("price_inr_per_kwh", "for each kWh"))
+            }
+            if reader.has("version") {
+                version = reader.value(
+                    BooksBody.whole("version", 1...1_000_000, .required, "which is accepted"))
             }
             return reader.value(ConfigKey<ContractLife.Event>.choice("event", .required, "what happens"))
         }
@@ -106,6 +136,10 @@ enum ContractDesk {
                 ? BooksRefusal.unknown("contract \(call.id)") : BooksRefusal.notYours("contract \(call.id)")
         }
         try checkMay(event, standing, call)
+        if [.offer, .accept, .activate].contains(event), standing.terms.window.until <= call.now {
+            throw BooksRefusal(409, "its window was over at \(standing.terms.window.until.text)")
+        }
+        try checkVersion(event, version, standing)
         if event != .amend, change.energy != nil || change.price != nil {
             throw BooksRefusal.impossible("only amend changes energy or price")
         }
@@ -117,11 +151,25 @@ enum ContractDesk {
                     UPDATE books_contract SET energy_wh = coalesce(?, energy_wh), price = coalesce(?, price)
                     WHERE id = ?
                     """, arguments: [change.energy?.count, change.price?.micro, call.id])
+            try note(call.id, version: after.version, at: call.now, database)
         }
         return JSONOut.object([
             ("contract", JSONOut.text(call.id)), ("state", JSONOut.text(text(after.state))),
             ("version", "\(after.version)"),
         ])
+    }
+
+    /// Who accepts is bound to what they saw: what was amended is accepted by its version.
+    private static func checkVersion(
+        _ event: ContractLife.Event, _ version: Int64?, _ standing: Standing
+    ) throws {
+        let now = Int64(standing.life.version)
+        if let version, version != now {
+            throw BooksRefusal(409, "version: this contract is at version \(now)")
+        }
+        if event == .accept, version == nil, now > 1 {
+            throw BooksRefusal.impossible("version: is missing: it was amended, and is at version \(now)")
+        }
     }
 
     private static func checkMay(
@@ -157,12 +205,12 @@ enum ContractDesk {
         switch output {
         case .nothing, .refused: break
         case .reserve: try reserve(standing.terms, at: time, database)
-        case .fundEscrow: try fund(standing.terms, at: time, database)
+        case .fundEscrow: try Escrow.fund(standing, at: time, database)
         case .releaseReservation: try release(standing.terms, from: standing.life.state, time, database)
         case .refundEscrow:
             try release(standing.terms, from: standing.life.state, time, database)
             // What was delivered before an early end is still to be settled out of it.
-            if event == .settled { try refund(standing.terms, at: time, database) }
+            if event == .settled { try Escrow.refund(standing, at: time, database) }
         }
         return life
     }
@@ -213,42 +261,6 @@ enum ContractDesk {
             arguments: [terms.resource, terms.id, first])
     }
 
-    private static func fund(_ terms: Contract, at time: UTCInstant, _ database: Database) throws {
-        guard terms.payment == .prepaid else { return }
-        guard let amount = (terms.energy * terms.price).rounded(to: .inr)?.amount else {
-            throw BooksRefusal.impossible("the contract costs more than 64 bits of paise can hold")
-        }
-        if amount == .zero { return }
-        let (wallet, escrow) = try accounts(terms, database)
-        try LedgerRows.post(
-            Transfer(
-                at: time, text: "escrow of contract \(terms.id)",
-                postings: [Posting(escrow, amount), Posting(wallet, -amount)]),
-            key: "escrow-\(terms.id)", database)
-    }
-
-    /// Pays what is left in escrow back to the buyer.
-    static func refund(_ terms: Contract, at time: UTCInstant, _ database: Database) throws {
-        guard terms.payment == .prepaid else { return }
-        let left = try LedgerRows.balance(BookAccounts.escrow(terms.id), .inr, database)
-        if left == .zero { return }
-        let (wallet, escrow) = try accounts(terms, database)
-        try LedgerRows.post(
-            Transfer(
-                at: time, text: "escrow of \(terms.id) paid back",
-                postings: [Posting(wallet, left), Posting(escrow, -left)]),
-            key: "escrow-back-\(terms.id)", database)
-    }
-
-    static func accounts(
-        _ terms: Contract, _ database: Database
-    ) throws -> (wallet: AccountKey, escrow: AccountKey) {
-        guard let name = BookAccounts.escrow(terms.id) else { throw BooksRefusal.impossible("id") }
-        let escrow = AccountKey(name, .inr)
-        try LedgerRows.open(escrow, floor: .zero, party: terms.buyer, database)
-        return (try TransferDesk.account(terms.buyer, .inr, database), escrow)
-    }
-
     // MARK: Reading
 
     static func load(
@@ -269,7 +281,9 @@ enum ContractDesk {
                 penalty: Price(row["penalty"]),
                 payment: Contract.Payment(rawValue: row["payment"]) ?? .postpaid,
                 tradedAt: UTCInstant(seconds: row["traded_s"]))
-            return try played(Standing(terms: terms, isAutomatic: row["is_automatic"]), database)
+            let standing = Standing(
+                terms: terms, isAutomatic: row["is_automatic"], asset: Asset(code: row["asset"]) ?? .inr)
+            return try played(standing, database)
         }
     }
 
@@ -300,20 +314,50 @@ enum ContractDesk {
         }
     }
 
+    private static func versions(_ contract: String, _ database: Database) throws -> String {
+        let rows = try Row.fetchAll(
+            database,
+            sql: "SELECT version, energy_wh, price FROM books_terms WHERE contract = ? ORDER BY version",
+            arguments: [contract])
+        return JSONOut.list(
+            rows.map { row in
+                JSONOut.object([
+                    ("version", JSONOut.number(row["version"])),
+                    ("energy_wh", JSONOut.number(row["energy_wh"])),
+                    ("price", JSONOut.text(Price(row["price"]).text)),
+                ])
+            })
+    }
+
+    /// What has been settled of it so far.
+    private static func delivered(_ terms: Contract, _ database: Database) throws -> Int64 {
+        let sum = try Int64.fetchOne(
+            database,
+            sql: """
+                SELECT abs(coalesce(sum(quantity_wh), 0)) FROM books_line WHERE party = ? AND reference = ?
+                AND kind IN ('delivery', 'storage') AND run IN (SELECT n FROM books_run)
+                """, arguments: [terms.buyer, terms.id])
+        return sum ?? 0
+    }
+
     static func list(_ call: BooksCall, _ database: Database) throws -> String {
         let standings = try load(
             "?1 IS NULL OR c.seller = ?1 OR c.buyer = ?1", [call.scope], database)
-        let contracts = standings.map { one in
+        let contracts = try standings.map { one in
             let terms = one.terms
+            let delivered = try delivered(terms, database)
             return JSONOut.object([
                 ("id", JSONOut.text(terms.id)), ("kind", JSONOut.text(terms.kind.rawValue)),
                 ("state", JSONOut.text(text(one.life.state))), ("version", "\(one.life.version)"),
                 ("seller", JSONOut.text(terms.seller)), ("buyer", JSONOut.text(terms.buyer)),
                 ("resource", JSONOut.text(terms.resource)), ("from", JSONOut.text(terms.window.from.text)),
                 ("until", JSONOut.text(terms.window.until.text)),
-                ("energy_wh", "\(terms.energy.count)"), ("price", JSONOut.text(terms.price.text)),
+                ("energy_wh", "\(terms.energy.count)"), ("delivered_wh", "\(delivered)"),
+                ("price", JSONOut.text(terms.price.text)),
                 ("penalty", JSONOut.text(terms.penalty.text)),
                 ("payment", JSONOut.text(terms.payment.rawValue)), ("automatic", "\(one.isAutomatic)"),
+                ("asset", JSONOut.text(one.asset.code)),
+                ("versions", try versions(terms.id, database)),
                 ("traded_at", JSONOut.text(terms.tradedAt.text)),
             ])
         }

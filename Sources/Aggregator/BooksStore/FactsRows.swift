@@ -20,13 +20,18 @@ enum FactsRows {
             Party(id: $0["id"], name: $0["name"], owners: owners($0["owners"]), bitcoinAddress: $0["address"])
         }
         let zones = try Row.fetchAll(database, sql: "SELECT * FROM books_zone").map {
-            Zone(id: $0["id"], grid: $0["grid"], operatingParty: $0["operator"])
+            Zone(
+                id: $0["id"], grid: $0["grid"], operatingParty: $0["operator"],
+                cooperative: $0["cooperative"])
         }
-        let resources = try Row.fetchAll(database, sql: "SELECT * FROM books_resource").map {
-            Resource(
-                id: $0["id"], party: $0["party"], zone: $0["zone"],
-                kind: Resource.Kind(rawValue: $0["kind"]) ?? .meter,
-                exportMax: WholeWatts($0["export_max_w"]))
+        let spans = try Membership.all(database)
+        let resources = try Row.fetchAll(database, sql: "SELECT * FROM books_resource").map { row in
+            let span = spans[row["number"] as Int64]
+            return Resource(
+                id: row["id"], party: row["party"], zone: row["zone"],
+                kind: Resource.Kind(rawValue: row["kind"]) ?? .meter,
+                exportMax: WholeWatts(row["export_max_w"]), from: Membership.instant(span?.from),
+                until: Membership.instant(span?.until))
         }
         let contracts = try ContractDesk.load("1", [], database).map { one in
             var terms = one.terms
@@ -60,7 +65,25 @@ enum FactsRows {
         return book
     }
 
-    private static func add(
+    /// Those of some resources alone.
+    static func intervals(
+        _ period: Period, of ids: [String], _ database: Database
+    ) throws -> IntervalBook {
+        var book = IntervalBook()
+        for id in ids {
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT r.number, r.id, s.kind, s.length_s FROM books_resource r
+                    JOIN books_series s ON s.resource = r.number AND s.kind = 'actual' WHERE r.id = ?
+                    """, arguments: [id])
+            for row in rows { try add(row, period, to: &book, database) }
+        }
+        return book
+    }
+
+    /// - Parameter resource: its `number`, `id`, `kind` and `length_s`.
+    static func add(
         _ resource: Row, _ period: Period, to book: inout IntervalBook, _ database: Database
     ) throws {
         let id: String = resource["id"]
@@ -78,32 +101,5 @@ enum FactsRows {
                 period.until.seconds,
             ])
         while let row = try cursor.next() { try book.accept(IntervalRows.interval(row, id, length)) }
-    }
-
-    /// What registers fill of the gaps of a period, worked out meter by meter.
-    static func substitutes(_ period: Period, _ database: Database) throws -> [Interval] {
-        let resources = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT r.number, r.id, s.kind, s.length_s FROM books_resource r JOIN books_series s
-                ON s.resource = r.number AND s.kind = 'actual' WHERE r.number IN (
-                    SELECT resource FROM books_register WHERE at_s BETWEEN ? AND ?)
-                """, arguments: [period.from.seconds, period.until.seconds])
-        var found: [Interval] = []
-        for resource in resources {
-            var book = IntervalBook()
-            try add(resource, period, to: &book, database)
-            let readings = try Row.fetchAll(
-                database, sql: "SELECT * FROM books_register WHERE resource = ? AND at_s BETWEEN ? AND ?",
-                arguments: [resource["number"] as Int64, period.from.seconds, period.until.seconds]
-            ).map {
-                RegisterReading(
-                    resource: resource["id"], meter: $0["meter"], time: UTCInstant(seconds: $0["at_s"]),
-                    imported: WattHours($0["import_wh"]), exported: WattHours($0["export_wh"]))
-            }
-            _ = book.substitute(from: readings)
-            found += book.sorted().filter { $0.record.hasPrefix("register:") }
-        }
-        return found
     }
 }

@@ -76,6 +76,7 @@ struct IntervalIntake {
     private var books: [Slot: IntervalBook] = [:]
     private var fresh: [(number: Int64, interval: Interval)] = []
     private var (unchanged, superseding, older) = (0, 0, 0)
+    private var late = LateRows()
     /// What could not be looked up, which is the database's fault and not the interval's.
     private var failure: (any Error)?
 
@@ -134,19 +135,24 @@ struct IntervalIntake {
         }
     }
 
-    mutating func write() throws {
+    mutating func write(at time: UTCInstant) throws {
         if let failure { throw failure }
         for (series, length) in newSeries {
             try database.cachedStatement(sql: "INSERT INTO books_series VALUES (?, ?, ?)").execute(
                 arguments: [series.number, series.kind.rawValue, length.seconds])
         }
-        for (number, interval) in fresh { try IntervalRows.insert(interval, number, database) }
+        let event = try BooksHistory.next(database)
+        for (number, interval) in fresh { try IntervalRows.insert(interval, number, event: event, database) }
+        for (_, interval) in fresh {
+            guard let meter = meters[interval.resource] else { continue }
+            try late.note(interval, meter, at: time, database)
+        }
     }
 
     var told: String {
         JSONOut.object([
             ("taken", "\(fresh.count)"), ("unchanged", "\(unchanged)"), ("superseding", "\(superseding)"),
-            ("older", "\(older)"),
+            ("older", "\(older)"), ("late", "\(late.count)"),
         ])
     }
 }
@@ -193,12 +199,15 @@ enum IntervalRows {
             mode: isProduction ? .production : .simulated, record: row["record"])
     }
 
-    static func insert(_ interval: Interval, _ number: Int64, _ database: Database) throws {
-        try database.cachedStatement(sql: "INSERT INTO books_interval VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    /// - Parameter event: the number of the event that will note it.
+    static func insert(
+        _ interval: Interval, _ number: Int64, event: Int64?, _ database: Database
+    ) throws {
+        try database.cachedStatement(sql: "INSERT INTO books_interval VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
             .execute(arguments: [
                 number, interval.kind.rawValue, interval.start.seconds, interval.revision,
                 interval.imported.count, interval.exported.count, interval.quality == .measured,
-                interval.mode == .production, interval.record,
+                interval.mode == .production, interval.record, event,
             ])
     }
 
@@ -256,11 +265,17 @@ enum NettoRows {
                         row_number() OVER (PARTITION BY resource, start_s ORDER BY revision DESC) AS place
                     FROM books_interval WHERE kind = 'actual' AND is_production = 1
                         AND resource IN (\(list)) AND start_s >= ? AND start_s < ?)
-                SELECT l.start_s - l.start_s % \(seconds) AS block, sum(net) AS net
+                SELECT l.start_s - l.start_s % \(seconds) AS block, sum(net) AS net, sum(s.length_s) AS told
                 FROM latest l JOIN books_series s ON s.resource = l.resource AND s.kind = 'actual'
                 WHERE place = 1 AND s.length_s <= \(seconds)
-                GROUP BY block HAVING sum(s.length_s) = \(seconds) * \(resources.count)
+                GROUP BY block
                 """, arguments: [period.from.seconds, period.until.seconds])
-        return Dictionary(uniqueKeysWithValues: rows.map { ($0["block"], $0["net"]) })
+        let spans = try Membership.all(database).filter { resources.contains($0.key) }
+        let whole = rows.filter { row in
+            let block: Int64 = row["block"]
+            let members = spans.values.filter { ($0.from ?? block) <= block && block < ($0.until ?? .max) }
+            return row["told"] == seconds * Int64(members.count)
+        }
+        return Dictionary(uniqueKeysWithValues: whole.map { ($0["block"], $0["net"]) })
     }
 }

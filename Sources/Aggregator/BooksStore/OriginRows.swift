@@ -6,9 +6,9 @@ import Settlement
 enum OriginRows {
     /// The bill's bought energy by origin: the grid's, a contract's by its resource, the community's in the
     /// proportion in which its sellers of this run have sold.
-    static func json(
-        _ bill: Bill, _ run: Int64, _ table: CarbonTable?, _ database: Database
-    ) throws -> String {
+    private static func energy(
+        _ bill: Bill, _ run: Int64, _ database: Database
+    ) throws -> [(key: CarbonTable.Origin, value: WattHours)] {
         var energy: [CarbonTable.Origin: WattHours] = [:]
         for line in bill.lines where line.quantity > .zero && line.adjusts.isEmpty {
             switch line.kind {
@@ -19,10 +19,32 @@ enum OriginRows {
                 for (origin, part) in try community(line.quantity, run, database) {
                     energy[origin, default: .zero] += part
                 }
-            case .gridFeedIn, .penalty, .fee, .incentive, .share: break
+            // Over the grid nobody sees whose of the cooperative's sources it was.
+            case .cooperative: energy[.mixed, default: .zero] += line.quantity
+            // What a storage takes in is not used.
+            case .storage, .gridFeedIn, .penalty, .fee, .incentive, .share: break
             }
         }
-        let origins = energy.sorted { $0.key.rawValue < $1.key.rawValue }.map { origin, energy in
+        return energy.sorted { $0.key.rawValue < $1.key.rawValue }
+    }
+
+    /// For people, a line for each origin.
+    static func words(
+        _ bill: Bill, _ run: Int64, _ table: CarbonTable?, _ database: Database
+    ) throws -> [String] {
+        let source = table.map { " (\($0.source)) [\($0.mark.rawValue)]" } ?? ""
+        return try energy(bill, run, database).map { origin, energy in
+            let carbon = table?.milligrams(energy, from: origin).map {
+                "\(FixedText.write($0, decimals: 3)) g CO2\(source)"
+            }
+            return "\(energy.kilowattHours) kWh of \(origin.rawValue): \(carbon ?? "its carbon is not known")"
+        }
+    }
+
+    static func json(
+        _ bill: Bill, _ run: Int64, _ table: CarbonTable?, _ database: Database
+    ) throws -> String {
+        let origins = try energy(bill, run, database).map { origin, energy in
             let carbon = table?.milligrams(energy, from: origin)
             return JSONOut.object([
                 ("origin", JSONOut.text(origin.rawValue)), ("energy_wh", "\(energy.count)"),

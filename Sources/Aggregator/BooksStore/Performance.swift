@@ -116,47 +116,16 @@ enum BooksViews {
                 (SELECT coalesce(sum(v.energy_wh), 0) FROM books_reserved v WHERE v.contract = c.id) AS reserved_wh
             FROM books_contract c ORDER BY c.traded_s DESC, c.id;
         """
-}
 
-/// The calls of the mission's contract interfaces, as data: what somebody would send to contracts of that
-/// shape.
-/// Nothing here sends them.
-enum InterfaceCalls {
-    static func json(_ call: BooksCall, _ database: Database) throws -> String {
-        let period = try call.period()
-        let range: StatementArguments = [period.from.seconds, period.until.seconds]
-        var calls: [String] = []
-        for (interface, name, sql, isRanged) in statements {
-            let rows = try Row.fetchAll(
-                database, sql: sql + " LIMIT 3000", arguments: isRanged ? range : [])
-            calls += rows.map { row in
-                JSONOut.object([
-                    ("interface", JSONOut.text(interface)), ("call", JSONOut.text(name)),
-                    ("arguments", Registry.anything(row)),
-                ])
-            }
-        }
-        return JSONOut.object([("calls", JSONOut.list(calls))])
-    }
-
-    private static let intervals = """
-        FROM (\(IntervalRows.counting)) i JOIN books_resource r ON r.number = i.resource
-        WHERE i.kind = 'actual' AND is_production = 1 AND start_s >= ? AND start_s < ?
+    /// What a storage took in is its buyer's to give.
+    static let trader = """
+        DROP VIEW books_view_trader;
+        CREATE VIEW books_view_trader AS
+            SELECT c.id AS contract, c.kind, c.seller, c.buyer, c.resource, c.energy_wh, c.price, c.traded_s,
+                (SELECT coalesce(sum(iif(l.kind = 'storage', -l.quantity_wh, l.quantity_wh)), 0)
+                    FROM books_line l WHERE l.reference = c.id AND l.party = c.buyer
+                    AND l.kind IN ('delivery', 'storage') AND l.run IN (SELECT n FROM books_run)) AS delivered_wh,
+                (SELECT coalesce(sum(v.energy_wh), 0) FROM books_reserved v WHERE v.contract = c.id) AS reserved_wh
+            FROM books_contract c ORDER BY c.traded_s DESC, c.id;
         """
-
-    // swift-format-ignore
-    private static let statements: [(String, String, String, Bool)] = [
-        ("source", "registerSource", "SELECT id AS source, kind, export_max_w AS capacity_w, party AS owner FROM books_resource WHERE export_max_w > 0 ORDER BY id", false),
-        ("source", "updateSourceStatus", "SELECT id AS source, state, next_maintenance_on FROM books_resource WHERE state <> 'working' ORDER BY id", false),
-        ("source", "recordProduction", "SELECT r.id AS source, start_s, export_wh \(intervals) AND export_wh > 0 ORDER BY start_s, r.id", true),
-        ("consumer", "registerConsumer", "SELECT id AS consumer, demand_w, party AS owner FROM books_resource WHERE kind IN ('load', 'meter') ORDER BY id", false),
-        ("consumer", "recordUsage", "SELECT r.id AS consumer, start_s, import_wh \(intervals) AND import_wh > 0 ORDER BY start_s, r.id", true),
-        ("grid", "updateGridState", "SELECT zone, start_s, export_wh, import_wh, grid_wh, losses_wh FROM books_view_grid WHERE start_s >= ? AND start_s < ?", true),
-        ("grid", "manageStorage", "SELECT r.id AS storage, start_s, export_wh - import_wh AS net_wh \(intervals) AND r.kind = 'battery' ORDER BY start_s, r.id", true),
-        ("grid", "handlePeakDemand", "SELECT r.id AS consumer, max(import_wh) AS peak_wh \(intervals) GROUP BY r.id ORDER BY peak_wh DESC, r.id", true),
-        ("billing", "calculateBill", "SELECT b.id AS bill, party, total AS total_paise FROM books_bill b JOIN books_run r ON r.n = b.run WHERE r.from_s < ?2 AND r.until_s > ?1 ORDER BY b.id", true),
-        ("billing", "processPayment", "SELECT t.key, t.at_s, a.party, -p.amount AS paise FROM books_transfer t JOIN books_posting p ON p.transfer = t.id JOIN books_account a ON a.id = p.account WHERE t.key LIKE 'pay-%' AND a.name LIKE '%:Wallet' AND t.at_s >= ? AND t.at_s < ?", true),
-        ("billing", "distributeRevenue", "SELECT l.party, l.reference AS of, l.amount AS paise FROM books_line l JOIN books_run r ON r.n = l.run WHERE l.kind = 'share' AND r.from_s < ?2 AND r.until_s > ?1 ORDER BY l.id", true),
-        ("billing", "applyIncentives", "SELECT l.party, l.reference AS incentive, l.quantity_wh, l.amount AS paise FROM books_line l JOIN books_run r ON r.n = l.run WHERE l.kind = 'incentive' AND r.from_s < ?2 AND r.until_s > ?1 ORDER BY l.id", true),
-    ]
 }

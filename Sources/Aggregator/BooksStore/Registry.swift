@@ -24,11 +24,18 @@ enum Registry {
             return (Party(id: id, name: name, owners: owners, bitcoinAddress: address), isListed)
         }
         let party = made.0
+        if party.id == TransferDesk.outside {
+            throw BooksRefusal.impossible("id: outside is where money comes from and goes to")
+        }
         guard try !exists("books_party", party.id, database) else {
             throw BooksRefusal(409, "there is a party \(party.id) already")
         }
+        // Owners are there before what they own, so nobody owns itself by way of others.
         for owner in party.owners where try !exists("books_party", owner.party, database) {
             throw BooksRefusal.impossible("owners: there is no party \(owner.party)")
+        }
+        if Set(party.owners.map(\.party)).count < party.owners.count {
+            throw BooksRefusal.impossible("owners: a party stands there twice")
         }
         let owners = party.owners.map { "\($0.party)=\($0.share)" }.joined(separator: " ")
         try database.execute(
@@ -38,7 +45,15 @@ enum Registry {
     }
 
     static func exists(_ table: String, _ id: String, _ database: Database) throws -> Bool {
-        try Int.fetchOne(database, sql: "SELECT 1 FROM \(table) WHERE id = ?", arguments: [id]) != nil
+        let statement = try database.cachedStatement(sql: "SELECT 1 FROM \(table) WHERE id = ?")
+        return try Int.fetchOne(statement, arguments: [id]) != nil
+    }
+
+    /// Whether there is such a party, and it was not erased.
+    static func isThere(_ party: String, _ database: Database) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT 1 FROM books_party WHERE id = ? AND erased_s IS NULL")
+        return try Int.fetchOne(statement, arguments: [party]) != nil
     }
 
     static func addZone(_ call: BooksCall, _ database: Database) throws -> String {
@@ -47,8 +62,11 @@ enum Registry {
             let grid = reader.value(BooksKeys.name("grid", "the party that gives and takes the rest"))
             let operatingParty = reader.value(BooksKeys.name("operator", "gets fees, bears losses"))
             let length = reader.value(BooksBody.block)
-            guard let id, let grid, let operatingParty, let length else { return nil }
-            return (Zone(id: id, grid: grid, operatingParty: operatingParty), length)
+            let cooperative = reader.value(BooksKeys.cooperative)
+            guard let id, let grid, let operatingParty, let length, let cooperative else { return nil }
+            return (
+                Zone(id: id, grid: grid, operatingParty: operatingParty, cooperative: cooperative), length
+            )
         }
         let zone = made.0
         for party in [zone.grid, zone.operatingParty] where try !exists("books_party", party, database) {
@@ -65,8 +83,8 @@ enum Registry {
             throw BooksRefusal.impossible("block_min: the other zones have blocks of \(other / 60) min")
         }
         try database.execute(
-            sql: "INSERT INTO books_zone VALUES (?, ?, ?, ?)",
-            arguments: [zone.id, zone.grid, zone.operatingParty, made.length])
+            sql: "INSERT INTO books_zone VALUES (?, ?, ?, ?, ?)",
+            arguments: [zone.id, zone.grid, zone.operatingParty, made.length, zone.cooperative])
         return JSONOut.object([("zone", JSONOut.text(zone.id))])
     }
 
@@ -88,28 +106,35 @@ enum Registry {
             let place = reader.value(BooksBody.words("place", "where it stands", without: ""))
             let source = reader.value(
                 BooksBody.optional("source", "SITE/POINT whose energy records are its intervals"))
-            guard let id, let party, let zone, let kind, let export, let demand, let place, let source
+            let from = reader.value(
+                BooksKeys.membership("from", "it belongs to its zone from this block on"))
+            guard let id, let party, let zone, let kind, let export, let demand, let place, let source,
+                let from
             else { return nil }
             return Draft(
-                resource: Resource(id: id, party: party, zone: zone, kind: kind, exportMax: export),
+                resource: Resource(
+                    id: id, party: party, zone: zone, kind: kind, exportMax: export, from: from),
                 demand: demand, place: place, source: source)
         }
         let resource = made.resource
         try check(resource, made.source, database)
+        let from = try Membership.begin(resource, at: call.now, database)
         try database.execute(
             sql: """
-                INSERT INTO books_resource (id, party, zone, kind, export_max_w, demand_w, place, state, source)
-                VALUES (?, ?, ?, ?, ?, ?, ?, 'working', ?)
+                INSERT INTO books_resource (id, party, zone, kind, export_max_w, demand_w, place, state, source, from_s)
+                VALUES (?, ?, ?, ?, ?, ?, ?, 'working', ?, ?)
                 """,
             arguments: [
                 resource.id, resource.party, resource.zone, resource.kind.rawValue, resource.exportMax.count,
-                made.demand, made.place, made.source,
+                made.demand, made.place, made.source, from?.seconds,
             ])
-        return JSONOut.object([("resource", JSONOut.text(resource.id))])
+        return JSONOut.object([
+            ("resource", JSONOut.text(resource.id)), ("from", JSONOut.text(from?.text)),
+        ])
     }
 
     private static func check(_ resource: Resource, _ source: String?, _ database: Database) throws {
-        guard try exists("books_party", resource.party, database) else {
+        guard try isThere(resource.party, database) else {
             throw BooksRefusal.impossible("party: there is no party \(resource.party)")
         }
         let grid = try String.fetchOne(
@@ -130,17 +155,26 @@ enum Registry {
     /// The state and the dates of maintenance: what may change of a resource.
     static func setResource(_ call: BooksCall, _ database: Database) throws -> String {
         enum Condition: String, CaseIterable, Sendable { case working, fault, maintenance, removed }
-        let made = try BooksBody.read(call) { reader -> (Condition, last: String?, next: String?)? in
+        let made = try BooksBody.read(call) {
+            reader -> (Condition, last: String?, next: String?, from: UTCInstant?)? in
             let state = reader.value(ConfigKey<Condition>.choice("state", .required, "how it is"))
             let last = reader.value(BooksBody.day("maintained_on", "when it was maintained last"))
             let next = reader.value(BooksBody.day("next_maintenance_on", "when it will be"))
-            guard let state, let last, let next else { return nil }
-            return (state, last, next)
+            let from = reader.value(
+                BooksKeys.membership("from", "it belongs to its zone from this block on"))
+            guard let state, let last, let next, let from else { return nil }
+            return (state, last, next, from)
         }
         let party = try String.fetchOne(
             database, sql: "SELECT party FROM books_resource WHERE id = ?", arguments: [call.id])
         guard let party else { throw BooksRefusal.unknown("resource \(call.id)") }
         if !call.reaches(party) { throw BooksRefusal.notYours("resource \(call.id)") }
+        if let from = made.from { try Membership.move(call, to: from, database) }
+        let before = try String.fetchOne(
+            database, sql: "SELECT state FROM books_resource WHERE id = ?", arguments: [call.id])
+        if call.scope != nil, made.0 == .removed || before == "removed" {
+            throw BooksRefusal(403, "state: an admin or the operator takes away, and takes back")
+        }
         try database.execute(
             sql: """
                 UPDATE books_resource SET state = ?, maintained_on = coalesce(?, maintained_on),
@@ -175,6 +209,7 @@ enum Registry {
             JSONOut.object([
                 ("id", JSONOut.text(row["id"])), ("grid", JSONOut.text(row["grid"])),
                 ("operator", JSONOut.text(row["operator"])), ("block_s", JSONOut.number(row["block_s"])),
+                ("cooperative", JSONOut.text(row["cooperative"])),
             ])
         }
         return JSONOut.object([("zones", JSONOut.list(zones))])
@@ -192,6 +227,7 @@ enum Registry {
                         ("export_max_w", JSONOut.number(row["export_max_w"])),
                         ("demand_w", JSONOut.number(row["demand_w"])),
                         ("source", JSONOut.text(row["source"])),
+                        ("from", JSONOut.text(Membership.instant(row["from_s"])?.text)),
                     ])
         }
         return JSONOut.object([("resources", JSONOut.list(resources))])
@@ -209,10 +245,11 @@ enum Registry {
             (
                 "intervals",
                 """
-                SELECT r.id AS resource, i.kind, start_s, revision, import_wh, export_wh, is_measured, record
+                SELECT r.id AS resource, i.kind, start_s, revision, import_wh, export_wh, is_measured, record, event
                 FROM books_interval i JOIN books_resource r ON r.number = i.resource WHERE r.party = ?
                 """
             ),
+            ("notes", "SELECT event, kind, id, text FROM books_note WHERE parties LIKE '% ' || ? || ' %'"),
             ("contracts_sold", "SELECT * FROM books_contract WHERE seller = ?"),
             ("contracts_bought", "SELECT * FROM books_contract WHERE buyer = ?"),
             ("accounts", "SELECT name, asset, floor, balance, held FROM books_account WHERE party = ?"),
@@ -223,9 +260,25 @@ enum Registry {
                 ON a.id = account JOIN books_transfer t ON t.id = transfer WHERE party = ?
                 """
             ),
-            ("bills", "SELECT * FROM books_bill WHERE party = ?"),
-            ("lines", "SELECT * FROM books_line WHERE party = ?"),
-            ("certificates", "SELECT * FROM books_certificate WHERE owner = ?"),
+            (
+                "registers",
+                """
+                SELECT r.id AS resource, meter, at_s, import_wh, export_wh FROM books_register g
+                JOIN books_resource r ON r.number = g.resource WHERE r.party = ?
+                """
+            ),
+            ("holds", "SELECT * FROM books_hold WHERE party = ?"),
+            (
+                "batches",
+                "SELECT b.* FROM books_batch b JOIN books_resource r ON r.id = b.resource WHERE r.party = ?"
+            ),
+            ("contract_events", "SELECT * FROM books_contract_event WHERE who = ?"),
+            ("bills", "SELECT * FROM books_bill WHERE party = ? AND run IN (SELECT n FROM books_run)"),
+            ("lines", "SELECT * FROM books_line WHERE party = ? AND run IN (SELECT n FROM books_run)"),
+            (
+                "certificates",
+                "SELECT * FROM books_certificate WHERE owner = ? AND run IN (SELECT n FROM books_run)"
+            ),
         ]
         var members = [("party", party(row))]
         for (name, sql) in tables {
@@ -247,22 +300,65 @@ enum Registry {
 
     /// The name goes, and where satoshi would go; what was settled stays under the party's letters.
     static func erase(_ call: BooksCall, _ database: Database) throws -> String {
-        guard try exists("books_party", call.id, database) else {
-            throw BooksRefusal.unknown("party \(call.id)")
-        }
-        let open = try Int64.fetchOne(
-            database,
-            sql: "SELECT count(*) FROM books_account WHERE party = ? AND asset = 'INR' AND balance <> 0",
-            arguments: [call.id])
-        if let open, open > 0 {
-            throw BooksRefusal(409, "\(call.id) has accounts that are not settled: pay them out first")
-        }
+        guard try isThere(call.id, database) else { throw BooksRefusal.unknown("party \(call.id)") }
+        try checkSettled(call.id, database)
+        // Nobody waits for its meters, and nothing is told of them any more.
+        try database.execute(
+            sql: "UPDATE books_resource SET state = 'removed' WHERE party = ?", arguments: [call.id])
+        // What is overwritten must not lie on in the file's free pages.
+        try database.execute(sql: "PRAGMA secure_delete = ON")
         try database.execute(
             sql: """
                 UPDATE books_party SET name = 'erased', address = NULL, is_listed = 0, erased_s = ? WHERE id = ?
                 """, arguments: [call.now.seconds, call.id])
         try database.execute(
             sql: "UPDATE books_resource SET place = '', source = NULL WHERE party = ?", arguments: [call.id])
+        try database.execute(
+            sql: "UPDATE books_hold SET text = '' WHERE party = ?", arguments: [call.id])
         return JSONOut.object([("erased", JSONOut.text(call.id))])
+    }
+
+    private static func checkSettled(_ party: String, _ database: Database) throws {
+        guard try PendingRows.isEmpty(database) else {
+            throw BooksRefusal(409, "a settlement is being posted: ask again")
+        }
+        let zone = try String.fetchOne(
+            database, sql: "SELECT id FROM books_zone WHERE grid = ?1 OR operator = ?1", arguments: [party])
+        if let zone { throw BooksRefusal(409, "zone \(zone) is settled with this party") }
+        let accounts = try String.fetchAll(
+            database,
+            sql: """
+                SELECT name || ' in ' || asset FROM books_account
+                WHERE party = ? AND asset IN ('INR', 'BTC') AND (balance <> 0 OR held <> 0)
+                """, arguments: [party])
+        if let account = accounts.first {
+            throw BooksRefusal(409, "\(account) is not settled: pay it out first")
+        }
+        try checkFrozen(party, database)
+        for one in try ContractDesk.load("c.seller = ?1 OR c.buyer = ?1", [party], database) {
+            guard case .ended = one.life.state else {
+                throw BooksRefusal(409, "contract \(one.terms.id) has not ended")
+            }
+        }
+    }
+
+    /// No later run may find that somebody who is gone owes something.
+    private static func checkFrozen(_ party: String, _ database: Database) throws {
+        let length = try FactsRows.length(database).seconds
+        let open = try Int64.fetchOne(
+            database,
+            sql: """
+                SELECT max(start_s) FROM books_interval i JOIN books_resource r ON r.number = i.resource
+                WHERE r.party = ? AND i.kind = 'actual' AND is_production = 1 AND (
+                    start_s >= (SELECT before_s FROM books_frozen) OR NOT EXISTS (
+                        SELECT 1 FROM books_block b WHERE b.zone = r.zone
+                        AND b.start_s = i.start_s - i.start_s % \(length)
+                        AND run IN (SELECT n FROM books_run)))
+                """, arguments: [party])
+        guard let open else { return }
+        throw BooksRefusal(
+            409,
+            "what its meters told up to \(UTCInstant(seconds: open).text) is not settled and frozen: a correction "
+                + "could still come; settle, then settle --late --frozen-before")
     }
 }

@@ -7,6 +7,11 @@ import Settlement
 
 /// A run's blocks as they are drafted.
 enum DraftRows {
+    /// Where drafts lie: what is there without its run is none.
+    static let tables = [
+        "books_block", "books_open", "books_certificate", "books_line", "books_bill", "books_pending",
+    ]
+
     static func write(
         _ run: SettlementRun, _ blobs: [ZoneBlock: [UInt8]], _ number: Int64, _ database: Database
     ) throws {
@@ -44,11 +49,10 @@ enum DraftRows {
 
 /// What earlier runs settled of a period.
 enum EarlierRows {
-    static func settled(
-        _ period: Period, frozenBefore: UTCInstant?, _ database: Database
-    ) throws -> Settled {
+    static func settled(_ period: Period, _ database: Database) throws -> Settled {
         var settled = Settled()
-        settled.frozenBefore = frozenBefore
+        let frozen = try Int64.fetchOne(database, sql: "SELECT before_s FROM books_frozen") ?? 0
+        settled.frozenBefore = frozen > 0 ? UTCInstant(seconds: frozen) : nil
         var keys: [Int64: [Int64: Entry.Key]] = [:]
         let blocks = try Row.fetchCursor(
             database,
@@ -109,35 +113,41 @@ enum EarlierRows {
 /// Bills and lines of a run.
 enum BillRows {
     static func write(
-        _ bills: [Bill], _ fold: LineFold, _ number: Int64, _ run: String, _ database: Database
+        _ lines: some Sequence<(number: Int64, line: BillLine)>, run: Int64, _ database: Database
     ) throws {
-        let line = try database.cachedStatement(
+        let statement = try database.cachedStatement(
             sql: "INSERT INTO books_line VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        // Behind all numbers that entries know.
-        var next = Int64(bills.reduce(0) { $0 + $1.lines.count } + 1)
-        for bill in bills {
-            for one in bill.lines {
-                let known = fold.number(of: one)
-                if known == nil { next += 1 }
-                try line.execute(arguments: [
-                    number, known ?? next, one.id, one.party, one.kind.rawValue, one.reference,
-                    one.price.micro, one.adjusts, one.from.seconds, one.until.seconds, one.quantity.count,
-                    "\(one.exact.nano)", one.amount.count,
-                ])
-            }
-            try database.execute(
-                sql: "INSERT INTO books_bill (id, run, party, total) VALUES (?, ?, ?, ?)",
-                arguments: ["\(run)-\(bill.party)", number, bill.party, bill.total.count])
+        for (number, one) in lines {
+            try statement.execute(arguments: [
+                run, number, one.id, one.party, one.kind.rawValue, one.reference, one.price.micro,
+                one.adjusts, one.from.seconds, one.until.seconds, one.quantity.count, "\(one.exact.nano)",
+                one.amount.count,
+            ])
         }
     }
 
-    /// The run's transfers with all lines of a bill in one, its postings added up by account: the last
-    /// transaction is the only one that others wait for.
+    static func write(
+        _ bills: some Sequence<Bill>, _ number: Int64, _ run: String, _ database: Database
+    ) throws {
+        let statement = try database.cachedStatement(
+            sql: "INSERT INTO books_bill (id, run, party, total) VALUES (?, ?, ?, ?)")
+        for bill in bills {
+            try statement.execute(arguments: [
+                "\(run)-\(bill.party)", number, bill.party, bill.total.count,
+            ])
+        }
+    }
+
+    /// The run's transfers with all that a party's bill and meters say in one, its postings added up by
+    /// account: so no transfer leaves a party with energy.
     static func grouped(
         _ posted: [(key: String, transfer: Transfer)], _ bills: [Bill]
     ) throws -> [(key: String, transfer: Transfer)] {
         var owners: [String: String] = [:]
-        for bill in bills { for line in bill.lines { owners[line.id] = bill.party } }
+        for bill in bills {
+            owners["metered-\(bill.party)"] = bill.party
+            for line in bill.lines { owners[line.id] = bill.party }
+        }
         var sums: [String: [AccountKey: MinorUnits]] = [:]
         var (rest, ends): ([(key: String, transfer: Transfer)], [String: UTCInstant]) = ([], [:])
         for (key, transfer) in posted {
@@ -175,7 +185,12 @@ enum BillRows {
 /// What the settlement does with contracts.
 enum ContractRows {
     /// Automatic ones come into force when their window has begun, and windows end.
-    static func advance(until: UTCInstant, at now: UTCInstant, _ database: Database) throws {
+    ///
+    /// - Returns: those to which something happened.
+    static func advance(
+        until: UTCInstant, at now: UTCInstant, _ database: Database
+    ) throws -> [String] {
+        var changed: [String] = []
         for standing in try ContractDesk.load("1", [], database) {
             let window = standing.terms.window
             var standing = standing
@@ -183,18 +198,23 @@ enum ContractRows {
                 window.from <= now
             {
                 do {
-                    standing.life = try ContractDesk.take(
-                        .activate, standing, at: window.from, "settlement", database)
-                    standing.events += 1
+                    try database.inSavepoint {
+                        standing.life = try ContractDesk.take(
+                            .activate, standing, at: window.from, "settlement", database)
+                        standing.events += 1
+                        return .commit
+                    }
+                    changed.append(standing.terms.id)
                 } catch is BooksRefusal {
                     // Its buyer's wallet has not enough: it stays as it was agreed, and delivers nothing.
-                    continue
                 }
             }
             if window.until <= now, standing.life.state == .active || standing.life.state == .agreed {
                 _ = try ContractDesk.take(.windowOver, standing, at: window.until, "settlement", database)
+                if changed.last != standing.terms.id { changed.append(standing.terms.id) }
             }
         }
+        return changed
     }
 
     /// Confirmed delivery of prepaid contracts is paid out of escrow; a later correction comes to the
@@ -204,21 +224,13 @@ enum ContractRows {
         _ database: Database
     ) throws {
         for one in contracts where one.terms.payment == .prepaid {
-            let (terms, escrow) = (one.terms, BookAccounts.escrow(one.terms.id))
-            let left = try LedgerRows.balance(escrow, .inr, database)
+            let terms = one.terms
             let line = bills.first { $0.party == terms.buyer }?.lines.first {
-                $0.kind == .delivery && $0.reference == terms.id && $0.adjusts.isEmpty
+                $0.kind.isOfContract && $0.reference == terms.id && $0.adjusts.isEmpty
             }
-            guard let line, line.amount < .zero, left > .zero, let escrow,
-                let owed = BookAccounts.bills(terms.buyer)
-            else { continue }
-            let paid = min(-line.amount, left)
-            try LedgerRows.post(
-                Transfer(
-                    at: now, text: "delivery of \(terms.id) paid from escrow",
-                    postings: [
-                        Posting(AccountKey(owed, .inr), paid), Posting(AccountKey(escrow, .inr), -paid),
-                    ]), key: "\(run)/escrow-paid-\(terms.id)", database)
+            guard let line else { continue }
+            let paid = try Escrow.pay(one, -line.amount, run: run, at: now, database)
+            if paid == .zero { continue }
             try database.execute(
                 sql: "UPDATE books_bill SET paid = paid + ? WHERE id = ?",
                 arguments: [paid.count, "\(run)-\(terms.buyer)"])
@@ -226,16 +238,21 @@ enum ContractRows {
     }
 
     /// Contracts all of whose blocks are settled end, and what is left in escrow goes back.
-    static func end(at now: UTCInstant, _ database: Database) throws {
+    ///
+    /// - Returns: those to which something happened.
+    static func end(at now: UTCInstant, _ database: Database) throws -> [String] {
+        var changed: [String] = []
         for one in try ContractDesk.load("1", [], database) {
             let isOver = one.life.state == .settling || one.life.state == .ended(.endedEarly)
             guard isOver, try isSettled(one, database) else { continue }
             if one.life.state == .settling {
                 _ = try ContractDesk.take(.settled, one, at: now, "settlement", database)
+                changed.append(one.terms.id)
             } else {
-                try ContractDesk.refund(one.terms, at: now, database)
+                try Escrow.refund(one, at: now, database)
             }
         }
+        return changed
     }
 
     private static func isSettled(_ one: ContractDesk.Standing, _ database: Database) throws -> Bool {

@@ -7,14 +7,37 @@ import YAMLText
 /// Tariffs as documents: each version stands as it was given, and a run names the one that it used.
 enum TariffDesk {
     static func add(_ call: BooksCall, _ database: Database) throws -> String {
-        _ = try parse(call.body)
+        let wanted = try parse(call.body)
         let number = try newest(database) + 1
+        if number > 1 { try checkSettled(try file(database), wanted, database) }
         try database.execute(
             sql: "INSERT INTO books_document VALUES ('tariffs', ?, ?, ?, ?)",
             arguments: [
                 number, String(decoding: call.body, as: UTF8.self), call.now.seconds, call.caller.name,
             ])
         return JSONOut.object([("version", "\(number)")])
+    }
+
+    /// What was settled keeps its prices: late data is settled at them, whatever tariffs there are then.
+    private static func checkSettled(
+        _ known: TariffsFile, _ wanted: TariffsFile, _ database: Database
+    ) throws {
+        func check(_ start: Int64) throws {
+            let time = UTCInstant(seconds: start)
+            if known.prices(at: time) == wanted.prices(at: time) { return }
+            throw BooksRefusal.impossible(
+                "tariffs: other prices at \(time.text), which is settled: let what is new begin later")
+        }
+        let settled = try Int64.fetchCursor(
+            database,
+            sql: "SELECT DISTINCT start_s FROM books_block WHERE run IN (SELECT n FROM books_run) ORDER BY 1")
+        while let start = try settled.next() { try check(start) }
+        // A job that is at work has read the tariffs already.
+        let length = try FactsRows.length(database).seconds
+        for row in try Row.fetchAll(database, sql: "SELECT * FROM books_settling") {
+            let (from, until): (Int64, Int64) = (row["from_s"], row["until_s"])
+            for start in stride(from: from, to: until, by: Int(length)) { try check(start) }
+        }
     }
 
     static func newest(_ database: Database) throws -> Int64 {

@@ -22,9 +22,10 @@ enum TransferDesk {
         let wishes = try BooksBody.read(call) { reader in
             reader.list("transfers", count: 1...1_000) { section, _ in wish(section) }
         }
-        var number: Int64 = 0
+        let mayOutside = call.operation.reach(call.caller.role) == .all
+        var desk = try WalletDesk(database)
         for (index, wish) in wishes.enumerated() {
-            if wish.from == outside || wish.to == outside, call.operation.reach(call.caller.role) != .all {
+            if wish.from == outside || wish.to == outside, !mayOutside {
                 throw BooksRefusal(403, "transfers[\(index)]: only an admin brings in or takes out")
             }
             if wish.from != outside, !call.reaches(wish.from) {
@@ -33,54 +34,51 @@ enum TransferDesk {
             let transfer = Transfer(
                 at: call.now, text: wish.text,
                 postings: [
-                    Posting(try account(wish.to, wish.asset, database), wish.amount),
-                    Posting(try account(wish.from, wish.asset, database), -wish.amount),
+                    Posting(try desk.account(wish.to, wish.asset), wish.amount),
+                    Posting(try desk.account(wish.from, wish.asset), -wish.amount),
                 ])
             do {
-                try LedgerRows.post(
-                    transfer, key: "t-\(call.caller.name)-\(call.key ?? "")-\(index)", database)
+                try desk.group.post(transfer, key: "t-\(call.caller.name)-\(call.key ?? "")-\(index)")
             } catch let refusal as BooksRefusal {
                 throw BooksRefusal(refusal.status, "transfers[\(index)]: \(refusal.why)")
             }
-            number += 1
         }
-        return JSONOut.object([("transfers", "\(number)")])
+        return JSONOut.object([("transfers", "\(wishes.count)")])
     }
 
+    private static let from = BooksKeys.name("from", "the party that gives; or outside")
+    private static let to = BooksKeys.name("to", "the party that gets; or outside")
+    /// Energy and certificates come of meters alone, and no wallet has any.
+    static let asset = BooksBody.money
+    static let text = BooksKeys.words("text", "what for")
+    private static let amount = ConfigKey<String>.text(
+        "amount", allowed: "a number above 0", .required, "how much"
+    ) { $0 }
+
     private static func wish(_ reader: ConfigReader) -> Wish? {
-        let from = reader.value(BooksKeys.name("from", "the party that gives; or outside"))
-        let to = reader.value(BooksKeys.name("to", "the party that gets; or outside"))
-        let code = reader.value(
-            ConfigKey<Asset>.text(
-                "asset", allowed: Asset.all.map(\.code).joined(separator: ", "), .fixed(.inr), "of what",
-                read: Asset.init(code:)))
-        let text = reader.value(BooksKeys.words("text", "what for"))
-        let amount = reader.value(
-            ConfigKey<String>.text("amount", allowed: "a number above 0", .required, "how much") { $0 })
-        guard let from, let to, let code, let text, let amount else { return nil }
-        guard let units = FixedText.parse(amount, decimals: code.decimals), units > 0 else {
+        let (from, to) = (reader.value(from), reader.value(to))
+        let text = reader.value(text)
+        let wanted = amount(reader)
+        guard let from, let to, let wanted, let text else { return nil }
+        return Wish(from: from, to: to, asset: wanted.asset, amount: wanted.amount, text: text)
+    }
+
+    /// An amount above 0 of an asset, in its smallest unit.
+    static func amount(_ reader: ConfigReader) -> (amount: MinorUnits, asset: Asset)? {
+        let (asset, text) = (reader.value(asset), reader.value(amount))
+        guard let asset, let text else { return nil }
+        guard let units = FixedText.parse(text, decimals: asset.decimals), units > 0 else {
             reader.refuse(
-                "amount", "takes a number above 0 with at most \(code.decimals) decimals for \(code.code)")
+                "amount", "takes a number above 0 with at most \(asset.decimals) decimals for \(asset.code)")
             return nil
         }
-        return Wish(from: from, to: to, asset: code, amount: MinorUnits(units), text: text)
+        return (MinorUnits(units), asset)
     }
 
     /// A party's wallet, opened where it is not open; or the account of all that is outside.
     static func account(_ party: String, _ asset: Asset, _ database: Database) throws -> AccountKey {
-        if party == outside {
-            guard let name = BookAccounts.equity("Outside") else {
-                throw BooksRefusal.impossible("outside")
-            }
-            let key = AccountKey(name, asset)
-            try LedgerRows.open(key, floor: nil, party: nil, database)
-            return key
-        }
-        guard try Registry.exists("books_party", party, database), let name = BookAccounts.wallet(party)
-        else { throw BooksRefusal.unknown("party \(party)") }
-        let key = AccountKey(name, asset)
-        try LedgerRows.open(key, floor: .zero, party: party, database)
-        return key
+        var desk = try WalletDesk(database)
+        return try desk.account(party, asset)
     }
 
     static func accounts(_ call: BooksCall, _ database: Database) throws -> String {
@@ -111,5 +109,39 @@ enum TransferDesk {
             ("accounts", JSONOut.list(rows.map(account))),
             ("sums", JSONOut.object(sums.sorted { $0.key < $1.key }.map { ($0.key, "\"\($0.value)\"") })),
         ])
+    }
+}
+
+/// The wallets that a command names, each looked up once.
+struct WalletDesk {
+    private struct Name: Hashable {
+        var party: String
+        var asset: Asset
+    }
+
+    private let database: Database
+    var group: LedgerGroup
+    private var known: [Name: AccountKey] = [:]
+
+    init(_ database: Database) throws {
+        self.database = database
+        group = try LedgerGroup(database)
+    }
+
+    /// Opened where it is not open.
+    mutating func account(_ party: String, _ asset: Asset) throws -> AccountKey {
+        let name = Name(party: party, asset: asset)
+        if let key = known[name] { return key }
+        let isOutside = party == TransferDesk.outside
+        if !isOutside, try !Registry.isThere(party, database) {
+            throw BooksRefusal.unknown("party \(party)")
+        }
+        guard let account = isOutside ? BookAccounts.equity("Outside") : BookAccounts.wallet(party) else {
+            throw BooksRefusal.unknown("party \(party)")
+        }
+        let key = AccountKey(account, asset)
+        try group.open(key, floor: isOutside ? nil : .zero, party: isOutside ? nil : party)
+        known[name] = key
+        return key
     }
 }

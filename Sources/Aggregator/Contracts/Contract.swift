@@ -9,7 +9,8 @@ public struct Contract: Equatable, Sendable {
     public var kind: Kind
     public var seller: String
     public var buyer: String
-    /// Whose export counts as delivery.
+    /// Whose export counts as delivery of a supply, and whose import as that of a storage. What a storage
+    /// gives back later is a supply of its own, between the same parties.
     public var resource: String
     public var window: Period
     /// Over the whole window; greater than 0.

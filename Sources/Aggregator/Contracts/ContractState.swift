@@ -4,7 +4,9 @@ import ExactAmounts
 public struct ContractLife: Equatable, Sendable {
     /// How it came to its end.
     public enum Ending: String, Sendable {
-        case rejected, cancelled, endedEarly, fulfilled
+        case rejected, cancelled, endedEarly
+        /// Its window is over and paid for as it was delivered, whether whole, in part or not at all.
+        case settled
     }
 
     public enum State: Equatable, Sendable {
@@ -62,7 +64,7 @@ public struct ContractLife: Equatable, Sendable {
         case (.agreed, .windowOver): return become(.ended(.cancelled), .releaseReservation)
         case (.active, .windowOver): return become(.settling, .releaseReservation)
         case (.active, .endEarly): return become(.ended(.endedEarly), .refundEscrow)
-        case (.settling, .settled): return become(.ended(.fulfilled), .refundEscrow)
+        case (.settling, .settled): return become(.ended(.settled), .refundEscrow)
         case (.draft, .accept), (.draft, .reject), (.draft, .activate), (.draft, .endEarly),
             (.draft, .windowOver), (.draft, .settled),
             (.offered, .offer), (.offered, .activate), (.offered, .endEarly), (.offered, .windowOver),

@@ -74,7 +74,7 @@ public struct FleetAllocation: Sendable, Equatable {
 /// Shares a power over up to 64 children with the gateway's own `PowerSharing`, in whole watts.
 public struct FleetSharing: Sendable {
     private var sharing: PowerSharing
-    private let bounds: FleetBounds
+    public var bounds: FleetBounds
 
     public init(_ settings: SharingSettings = SharingSettings(), _ bounds: FleetBounds = FleetBounds()) {
         sharing = PowerSharing(settings)

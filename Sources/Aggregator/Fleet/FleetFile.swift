@@ -1,4 +1,5 @@
 import ConfigText
+import struct ExactAmounts.WattHours
 import struct ExactAmounts.WholeWatts
 
 /// The places and units that files name. The files of the project's seed (`campuses` with their `location`,
@@ -18,6 +19,7 @@ public struct FleetFile: Sendable, Equatable {
         public var campus: String
         /// A magnitude.
         public var power: WholeWatts
+        public var capacity: WattHours?
     }
 
     /// The name of the top.
@@ -48,11 +50,11 @@ public struct FleetFile: Sendable, Equatable {
         }
         let units = reader.list("bess_units", count: 0...10_000) { reader, _ -> Unit? in
             let (id, campus) = (reader.value(FleetKeys.id), reader.value(FleetKeys.campus))
-            let power = reader.value(FleetKeys.power)
+            let (power, capacity) = (reader.value(FleetKeys.power), reader.value(FleetKeys.capacity))
             // How the site reaches it is the site's.
-            for name in ["modbus", "capacity_kwh", "bms"] { _ = reader.has(name) }
-            guard let id, let campus, let power else { return nil }
-            return Unit(id: id, campus: campus, power: power)
+            for name in ["modbus", "bms"] { _ = reader.has(name) }
+            guard let id, let campus, let power, let capacity else { return nil }
+            return Unit(id: id, campus: campus, power: power, capacity: capacity)
         }
         return (campuses, units)
     }
@@ -74,7 +76,12 @@ public struct FleetFile: Sendable, Equatable {
     /// The tree of all files together.
     ///
     /// - Throws: what is wrong with it: a unit of a campus that no file has, a name twice, too many children.
-    public func tree() throws(FleetFaults) -> FleetTree {
+    public func tree() throws(FleetFaults) -> FleetTree { try FleetTree(places()) }
+
+    /// The places of all files together, before anybody has looked whether they fit.
+    ///
+    /// - Throws: a unit of a campus that no file has.
+    public func places() throws(FleetFaults) -> [FleetPlace] {
         var places = [FleetPlace(country, .country, parent: nil)]
         var known: Set<String> = [country]
         func above(_ name: String?, _ level: FleetLevel, under parent: String) -> String {
@@ -93,8 +100,10 @@ public struct FleetFile: Sendable, Equatable {
         if !unknown.isEmpty {
             throw FleetFaults(faults: unknown.map { .unknownCampus($0.campus, ofUnit: $0.id) })
         }
-        places += units.map { FleetPlace($0.id, .node, parent: $0.campus, nameplate: $0.power) }
-        return try FleetTree(places)
+        places += units.map {
+            FleetPlace($0.id, .node, parent: $0.campus, nameplate: $0.power, capacity: $0.capacity)
+        }
+        return places
     }
 }
 
@@ -125,6 +134,12 @@ enum FleetKeys {
     static let power = ConfigKey.number(
         "max_power_kw", 0.001...1_000_000, "kW", .required, "the most the unit can, either way"
     ) { WholeWatts(Int64(($0 * 1_000).rounded())) }
+    static let capacity = ConfigKey<WattHours?>(
+        "capacity_kwh", allowed: "0.001 … 10000000 kWh", .fixed(nil), shown: "none", "what the unit can store"
+    ) { (node) throws(ConfigComplaint) in
+        let value = try node.number(in: 0.001...10_000_000, "0.001 … 10000000 kWh")
+        return WattHours(Int64((value * 1_000).rounded()))
+    }
     static let city = label("city")
     static let state = label("state")
     static let latitude = degrees("latitude", 90, "north is positive")

@@ -1,3 +1,4 @@
+import struct ExactAmounts.WattHours
 import struct ExactAmounts.WholeWatts
 import PowerDispatch
 
@@ -32,6 +33,8 @@ public struct FleetPlace: Sendable, Equatable {
     public var declaredUnits: Int?
     /// The most that it can be, a magnitude; of the lowest places.
     public var nameplate: WholeWatts?
+    /// What it can store; of the lowest places.
+    public var capacity: WattHours?
     /// What the line from its parent loses.
     public var line: UnitLosses
     /// Members of one group stand in for each other.
@@ -39,8 +42,8 @@ public struct FleetPlace: Sendable, Equatable {
 
     public init(
         _ id: String, _ level: FleetLevel, parent: String?, coordinates: Coordinates? = nil,
-        declaredUnits: Int? = nil, nameplate: WholeWatts? = nil, line: UnitLosses = .none,
-        redundancyGroup: String? = nil
+        declaredUnits: Int? = nil, nameplate: WholeWatts? = nil, capacity: WattHours? = nil,
+        line: UnitLosses = .none, redundancyGroup: String? = nil
     ) {
         self.id = id
         self.level = level
@@ -48,6 +51,7 @@ public struct FleetPlace: Sendable, Equatable {
         self.coordinates = coordinates
         self.declaredUnits = declaredUnits
         self.nameplate = nameplate
+        self.capacity = capacity
         self.line = line
         self.redundancyGroup = redundancyGroup
     }
@@ -116,7 +120,7 @@ public struct FleetZone: Sendable, Equatable {
 }
 
 /// The places of a fleet: each under one parent, each with at most 64 children, no cycle.
-public struct FleetTree: Sendable {
+public struct FleetTree: Sendable, Equatable {
     /// As many as `PowerSharing` shares over.
     public static let childrenMax = 64
 
@@ -132,6 +136,8 @@ public struct FleetTree: Sendable {
     public let nodes: [Node]
     public let zones: [FleetZone]
     private let index: [String: Int]
+    /// Of each place its redundancy group, numbered.
+    let groups: [Int?]
 
     /// - Throws: everything that is wrong.
     public init(_ places: [FleetPlace], zones: [FleetZone] = []) throws(FleetFaults) {
@@ -163,10 +169,22 @@ public struct FleetTree: Sendable {
         self.nodes = nodes
         self.zones = zones
         index = Dictionary(nodes.enumerated().map { ($1.place.id, $0) }) { first, _ in first }
+        let names = Set(nodes.compactMap(\.place.redundancyGroup)).sorted()
+        groups = nodes.map { node in node.place.redundancyGroup.flatMap { names.firstIndex(of: $0) } }
     }
 
     /// Where a place stands in `nodes`.
     public func index(of id: String) -> Int? { index[id] }
+
+    /// Whether a place is another one, or somewhere below it.
+    public func isUnder(_ node: Int, _ other: Int) -> Bool {
+        var next: Int? = node
+        while let index = next {
+            if index == other { return true }
+            next = nodes[index].parent
+        }
+        return false
+    }
 
     /// The lowest places under one, itself where it has no children; in their order, each once.
     public func leaves(under start: Int) -> [Int] {

@@ -12,10 +12,12 @@ public struct SiteState: Sendable, Equatable {
     public var capacity: WattHours
     /// Whether it was measured in production; what was not is worth nothing to who settles.
     public var isSimulated: Bool
+    /// At its connection, positive = injected; `nil` = nobody sees it.
+    public var meter: WholeWatts?
 
     public init(
         power: WholeWatts, charge: WholeWatts, discharge: WholeWatts, stored: WattHours, capacity: WattHours,
-        isSimulated: Bool = false
+        isSimulated: Bool = false, meter: WholeWatts? = nil
     ) {
         self.power = power
         self.charge = charge
@@ -23,6 +25,7 @@ public struct SiteState: Sendable, Equatable {
         self.stored = stored
         self.capacity = capacity
         self.isSimulated = isSimulated
+        self.meter = meter
     }
 }
 

@@ -36,10 +36,13 @@ public struct Ledger: Sendable {
         }
     }
 
-    /// A part of a store's books: the accounts that a command names, as they stand there. What was posted
-    /// and which keys were used is the store's to know.
-    public init(part: [AccountKey: Standing]) {
+    /// A part of a store's books: the accounts that a command names, as they stand there, and the holds that
+    /// it names. What was posted and which keys were used is the store's to know.
+    public init(
+        part: [AccountKey: Standing], holds: [String: (account: AccountKey, amount: MinorUnits)] = [:]
+    ) {
         accounts = part.mapValues { State(balance: $0.balance, held: $0.held, floor: $0.floor) }
+        self.holds = holds
     }
 
     /// How an account stands; `nil` for one that is not open.

@@ -71,6 +71,12 @@ public struct IntervalBook: Sendable {
         return try series[key, default: Series(length: length)].accept(interval)
     }
 
+    /// In what stretches a resource is told that has told nothing yet: registers may fill them.
+    public mutating func expect(_ resource: String, length: BlockLength) {
+        let key = Key(resource: resource, kind: .actual)
+        if series[key] == nil { series[key] = Series(length: length) }
+    }
+
     /// The whole block's energy of a resource, of intervals of its length or shorter ones.
     ///
     /// - Returns: `nil` where a part is missing, or where the resource is told in longer stretches.

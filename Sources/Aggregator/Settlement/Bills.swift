@@ -1,3 +1,4 @@
+import Contracts
 import ExactAmounts
 
 /// One line of a bill: all entries of a party with one kind, reference and price, rounded once.
@@ -62,7 +63,7 @@ extension SettlementRun {
     public func bills(_ facts: Facts, asset: Asset) throws(BillingRefusal) -> [Bill] {
         var lines: [String: [BillLine]] = [:]
         for line in try entryLines(facts.length, asset) { lines[line.party, default: []].append(line) }
-        for party in facts.parties.sorted(by: { $0.id < $1.id }) where !party.owners.isEmpty {
+        for party in facts.byOwnership {
             for line in try Self.shares(of: party, lines[party.id] ?? [], facts.period) {
                 lines[line.party, default: []].append(line)
             }
@@ -137,15 +138,60 @@ extension Entry.Key {
     }
 }
 
-/// What one bitcoin costs, and who says so.
+extension Facts {
+    /// Those who have owners: who owns a part of another comes after it, for what it gets of it is passed on
+    /// too. Of equals the first by name; in a ring, which is refused where parties are taken, as well.
+    var byOwnership: [Party] {
+        var left = parties.filter { !$0.owners.isEmpty }.sorted { $0.id < $1.id }
+        var ordered: [Party] = []
+        while !left.isEmpty {
+            let place = left.firstIndex { one in
+                !left.contains { other in
+                    other.id != one.id && other.owners.contains { $0.party == one.id }
+                }
+            }
+            ordered.append(left.remove(at: place ?? 0))
+        }
+        return ordered
+    }
+
+    /// A party that owns itself by way of others; `nil` where nobody does.
+    public static func ring(_ parties: [Party]) -> String? {
+        var left = parties.filter { !$0.owners.isEmpty }
+        while let place = left.firstIndex(where: { one in
+            !left.contains { $0.owners.contains { $0.party == one.id } }
+        }) {
+            left.remove(at: place)
+        }
+        return left.map(\.id).min()
+    }
+}
+
+/// What one bitcoin costs, from when to when, and who says so.
 public struct ExchangeRate: Equatable, Sendable {
     /// 10⁻⁶ of the currency for one bitcoin; greater than 0.
     public var microPerBitcoin: Int64
     public var source: String
+    /// `nil` = at any time.
+    public var effective: Period?
+    public var mark: TariffMark?
 
-    public init(microPerBitcoin: Int64, source: String) {
+    public init(
+        microPerBitcoin: Int64, source: String, effective: Period? = nil, mark: TariffMark? = nil
+    ) {
         self.microPerBitcoin = microPerBitcoin
         self.source = source
+        self.effective = effective
+        self.mark = mark
+    }
+
+    /// An exact amount of the currency in satoshi, rounded once, halves to even; `nil` where it does not fit.
+    public func satoshi(_ exact: ExactMoney) -> MinorUnits? {
+        // nano × 10⁻⁹ ÷ (rate × 10⁻⁶) × 10⁸
+        let (scaled, overflows) = exact.nano.multipliedReportingOverflow(by: 100_000)
+        if overflows { return nil }
+        let result = Rounding.halfEven(scaled, by: Int128(microPerBitcoin))
+        return Int64(exactly: result.quotient).map { MinorUnits($0) }
     }
 
     /// The amount in satoshi, halves to even; `nil` where it does not fit.
@@ -154,5 +200,61 @@ public struct ExchangeRate: Equatable, Sendable {
         let scale = (asset.decimals..<14).reduce(Int128(1)) { product, _ in product * 10 }
         let result = Rounding.halfEven(Int128(amount.count) * scale, by: Int128(microPerBitcoin))
         return Int64(exactly: result.quotient).map { MinorUnits($0) }
+    }
+}
+
+/// Rates by time; at most one at any time.
+public struct RateTable: Equatable, Sendable {
+    public var rates: [ExchangeRate]
+
+    public init(_ rates: [ExchangeRate] = []) { self.rates = rates }
+
+    public func rate(at time: UTCInstant) -> ExchangeRate? {
+        rates.first { $0.effective?.contains(time) ?? true }
+    }
+
+    /// A bill's: the one at the last second of its period.
+    public func rate(of period: Period) -> ExchangeRate? { rate(at: period.until + -1) }
+}
+
+/// A bill worked out in satoshi, line by line.
+public struct BitcoinBill: Equatable, Sendable {
+    public var rate: ExchangeRate
+    /// As the bill's lines stand; their sum is the total.
+    public var lines: [MinorUnits]
+    public var total: MinorUnits
+
+    /// - Returns: `nil` where a line or the sum does not fit.
+    public init?(_ bill: Bill, _ rate: ExchangeRate, asset: Asset) {
+        self.rate = rate
+        lines = []
+        total = .zero
+        for line in bill.lines {
+            let amount = Self.isPassedOn(line) ? .zero : Self.satoshi(line, rate, asset)
+            guard let amount else { return nil }
+            lines.append(amount)
+        }
+        // What its owners get of it is in satoshi too all that it earned.
+        for (index, line) in bill.lines.enumerated() where Self.isPassedOn(line) {
+            var sum = MinorUnits.zero
+            for (other, amount) in zip(bill.lines, lines)
+            where other.adjusts == line.adjusts && !Self.isPassedOn(other) {
+                guard let next = sum.adding(amount) else { return nil }
+                sum = next
+            }
+            lines[index] = -sum
+        }
+        for amount in lines {
+            guard let next = total.adding(amount) else { return nil }
+            total = next
+        }
+    }
+
+    private static func isPassedOn(_ line: BillLine) -> Bool {
+        line.kind == .share && line.reference == line.party
+    }
+
+    private static func satoshi(_ line: BillLine, _ rate: ExchangeRate, _ asset: Asset) -> MinorUnits? {
+        line.kind == .share ? rate.satoshi(line.amount, of: asset) : rate.satoshi(line.exact)
     }
 }

@@ -63,10 +63,16 @@ struct ZoneFacts {
 
     /// The block's settlement, or what it lacks.
     func settle(_ start: UTCInstant) -> Result<SettledBlock, OpenBlockError> {
+        begin(start).map { finish($0) }
+    }
+
+    /// Meters, contracts and community: what is left in the positions goes to the cooperative or the grid.
+    func begin(_ start: UTCInstant) -> Result<BlockWork, OpenBlockError> {
         let at = ZoneBlock(zone: zone.id, start: start)
         var energies: [String: BlockEnergy] = [:]
         var missing: [String] = []
-        for resource in resources + connections {
+        // Who came later or has gone is not waited for; what it promised it owes all the same.
+        for resource in resources + connections where resource.belongs(at: start) {
             if let energy = facts.intervals.energy(of: resource.id, at: start, length: facts.length) {
                 energies[resource.id] = energy
             } else {
@@ -79,18 +85,29 @@ struct ZoneFacts {
             return .failure(OpenBlockError(OpenBlock(at: at, missing: missing, lacksTariff: lacksTariff)))
         }
         var block = BlockWork(at: at, zone: zone, tariff: tariff, band: band)
-        block.meter(resources, connections, energies)
+        block.meter(resources, connections.filter { $0.belongs(at: start) }, energies)
         for resource in resources {
             block.deliver(contracts[resource.id] ?? [], energies[resource.id]?.exported ?? .zero)
         }
+        for resource in resources {
+            block.store(contracts[resource.id] ?? [], energies[resource.id]?.imported ?? .zero)
+        }
         block.nett()
+        return .success(block)
+    }
+
+    /// The grid, fees and incentives.
+    func finish(_ begun: BlockWork) -> SettledBlock {
+        var block = begun
+        let start = block.at.start
+        block.useGrid()
         block.charge()
         for resource in resources {
             guard let reduced = facts.intervals.reduction(of: resource.id, at: start, length: facts.length)
             else { continue }
             block.reward(resource.party, reduced, facts.incentives.filter { $0.period.contains(start) })
         }
-        return .success(block.result)
+        return block.result
     }
 }
 
@@ -108,8 +125,8 @@ extension ContractInForce {
     }
 }
 
-/// One block on its way: meters, contracts, community, grid, fees, incentives, in this order.
-private struct BlockWork {
+/// One block on its way: meters, contracts, community, cooperative, grid, fees, incentives, in this order.
+struct BlockWork {
     let at: ZoneBlock
     let zone: Zone
     let tariff: Tariff
@@ -158,7 +175,7 @@ private struct BlockWork {
     /// Serves the resource's contracts in the order of their trades, each up to what it promised.
     mutating func deliver(_ contracts: [ZoneFacts.ContractBlocks], _ exported: WattHours) {
         var left = exported
-        for contract in contracts {
+        for contract in contracts where contract.terms.kind == .supply {
             guard let promised = contract.promised[at.start] else { continue }
             let terms = contract.terms
             let delivered = min(left, promised)
@@ -172,31 +189,78 @@ private struct BlockWork {
         }
     }
 
-    /// Surplus pays deficit, each party in proportion; the grid gives and takes the rest.
-    mutating func nett() {
-        let ordered = position.sorted { $0.key < $1.key }
-        let surplus = ordered.filter { $0.value > .zero }
-        let deficit = ordered.filter { $0.value < .zero }
-        let offered = surplus.reduce(Int64(0)) { $0 + $1.value.count }
-        let wanted = deficit.reduce(Int64(0)) { $0 - $1.value.count }
-        let matched = min(offered, wanted)
-        let reference = "\(tariff.id)/\(band.name)"
-        let price = tariff.communityPrice(in: band)
-        if offered > 0 {
-            let parts = Rounding.shares(of: matched, by: surplus.map(\.value.count))
-            for (party, part) in zip(surplus, parts) {
-                add(.community, reference, price, party.key, WattHours(-part))
-                let rest = WattHours(party.value.count - part)
-                add(.gridFeedIn, reference, band.feedInPrice, to: zone.grid, from: party.key, rest)
-            }
+    /// A storage takes its buyers' surplus in, earlier trades first; what it lets lie of it is its penalty.
+    mutating func store(_ contracts: [ZoneFacts.ContractBlocks], _ imported: WattHours) {
+        var left = imported
+        for contract in contracts where contract.terms.kind == .storage {
+            guard let promised = contract.promised[at.start] else { continue }
+            let terms = contract.terms
+            let offered = min(promised, max(.zero, position[terms.buyer] ?? .zero))
+            let stored = min(left, offered)
+            left -= stored
+            add(.storage, terms.id, Price(-terms.price.micro), to: terms.seller, from: terms.buyer, stored)
+            position[terms.seller, default: .zero] += stored
+            position[terms.buyer, default: .zero] -= stored
+            add(.penalty, terms.id, terms.penalty, to: terms.seller, from: terms.buyer, offered - stored)
         }
-        if wanted > 0 {
-            let parts = Rounding.shares(of: matched, by: deficit.map { -$0.value.count })
-            for (party, part) in zip(deficit, parts) {
-                add(.community, reference, price, party.key, WattHours(part))
-                bought[party.key, default: .zero] += WattHours(part)
-                let rest = WattHours(-party.value.count - part)
-                add(.gridImport, reference, band.importPrice, to: party.key, from: zone.grid, rest)
+    }
+
+    private var reference: String { "\(tariff.id)/\(band.name)" }
+    private var communityPrice: Price { tariff.communityPrice(in: band) }
+
+    private func parties(_ isWanted: (WattHours) -> Bool) -> [(key: String, value: WattHours)] {
+        position.filter { isWanted($0.value) }.sorted { $0.key < $1.key }
+    }
+
+    /// What is to spare in the zone.
+    var surplus: Int64 { position.values.reduce(0) { $0 + max(0, $1.count) } }
+    /// What is lacking in it.
+    var deficit: Int64 { position.values.reduce(0) { $0 + max(0, -$1.count) } }
+
+    /// Surplus pays deficit, each party in proportion.
+    mutating func nett() {
+        let matched = min(surplus, deficit)
+        if matched == 0 { return }
+        let (givers, takers) = (parties { $0 > .zero }, parties { $0 < .zero })
+        for (party, part) in zip(givers, Rounding.shares(of: matched, by: givers.map(\.value.count))) {
+            add(.community, reference, communityPrice, party.key, WattHours(-part))
+            position[party.key] = WattHours(party.value.count - part)
+        }
+        for (party, part) in zip(takers, Rounding.shares(of: matched, by: takers.map { -$0.value.count })) {
+            add(.community, reference, communityPrice, party.key, WattHours(part))
+            bought[party.key, default: .zero] += WattHours(part)
+            position[party.key] = WattHours(party.value.count + part)
+        }
+    }
+
+    /// Gives so much of what is to spare to the cooperative's other zones, by way of the grid's account.
+    mutating func give(_ energy: Int64) {
+        let givers = parties { $0 > .zero }
+        if energy == 0 || givers.isEmpty { return }
+        for (party, part) in zip(givers, Rounding.shares(of: energy, by: givers.map(\.value.count))) {
+            add(.cooperative, reference, communityPrice, to: zone.grid, from: party.key, WattHours(part))
+            position[party.key] = WattHours(party.value.count - part)
+        }
+    }
+
+    /// Takes so much of what the cooperative's other zones have to spare.
+    mutating func take(_ energy: Int64) {
+        let takers = parties { $0 < .zero }
+        if energy == 0 || takers.isEmpty { return }
+        for (party, part) in zip(takers, Rounding.shares(of: energy, by: takers.map { -$0.value.count })) {
+            add(.cooperative, reference, communityPrice, to: party.key, from: zone.grid, WattHours(part))
+            bought[party.key, default: .zero] += WattHours(part)
+            position[party.key] = WattHours(party.value.count + part)
+        }
+    }
+
+    /// The grid gives and takes the rest.
+    mutating func useGrid() {
+        for (party, rest) in parties({ $0 != .zero }) {
+            if rest > .zero {
+                add(.gridFeedIn, reference, band.feedInPrice, to: zone.grid, from: party, rest)
+            } else {
+                add(.gridImport, reference, band.importPrice, to: party, from: zone.grid, -rest)
             }
         }
     }

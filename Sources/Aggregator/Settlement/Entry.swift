@@ -3,6 +3,10 @@ import ExactAmounts
 /// What an entry, and so a bill line, is for.
 public enum EntryKind: String, CaseIterable, Sendable {
     case delivery, community
+    /// Taken in by a storage under a contract; its price is negative, for who gives the energy pays.
+    case storage
+    /// Between zones of one cooperative, over the grid, at the community's price.
+    case cooperative
     case gridImport = "grid_import"
     case gridFeedIn = "grid_feed_in"
     case penalty, fee, incentive
@@ -12,8 +16,16 @@ public enum EntryKind: String, CaseIterable, Sendable {
     /// Whether energy changes hands with it.
     public var movesEnergy: Bool {
         switch self {
-        case .delivery, .community, .gridImport, .gridFeedIn: true
+        case .delivery, .community, .storage, .cooperative, .gridImport, .gridFeedIn: true
         case .penalty, .fee, .incentive, .share: false
+        }
+    }
+
+    /// Whether it is what a contract promised.
+    public var isOfContract: Bool {
+        switch self {
+        case .delivery, .storage: true
+        case .community, .cooperative, .gridImport, .gridFeedIn, .penalty, .fee, .incentive, .share: false
         }
     }
 
@@ -22,6 +34,8 @@ public enum EntryKind: String, CaseIterable, Sendable {
         switch self {
         case .delivery: "energy under a contract"
         case .community: "energy within the community"
+        case .storage: "energy taken into storage under a contract"
+        case .cooperative: "energy of the cooperative's other zones, over the grid"
         case .gridImport: "energy from the grid"
         case .gridFeedIn: "energy fed into the grid"
         case .penalty: "penalty for energy not delivered"

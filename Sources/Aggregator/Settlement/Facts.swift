@@ -56,13 +56,27 @@ public struct Resource: Equatable, Sendable {
     public var kind: Kind
     /// The most it can give.
     public var exportMax: WholeWatts
+    /// It belongs to its zone from then on; `nil` = always did.
+    public var from: UTCInstant?
+    /// Up to then; `nil` = still does.
+    public var until: UTCInstant?
 
-    public init(id: String, party: String, zone: String, kind: Kind, exportMax: WholeWatts) {
+    public init(
+        id: String, party: String, zone: String, kind: Kind, exportMax: WholeWatts, from: UTCInstant? = nil,
+        until: UTCInstant? = nil
+    ) {
         self.id = id
         self.party = party
         self.zone = zone
         self.kind = kind
         self.exportMax = exportMax
+        self.from = from
+        self.until = until
+    }
+
+    /// Whether a block that starts then waits for it.
+    public func belongs(at start: UTCInstant) -> Bool {
+        (from.map { $0 <= start } ?? true) && (until.map { start < $0 } ?? true)
     }
 
     /// What it can give in a block.
@@ -78,11 +92,14 @@ public struct Zone: Equatable, Sendable {
     public var grid: String
     /// The party that gets the fees and bears the losses.
     public var operatingParty: String
+    /// Zones of one name share what is left of each before the grid has it; `nil` = it stands alone.
+    public var cooperative: String?
 
-    public init(id: String, grid: String, operatingParty: String) {
+    public init(id: String, grid: String, operatingParty: String, cooperative: String? = nil) {
         self.id = id
         self.grid = grid
         self.operatingParty = operatingParty
+        self.cooperative = cooperative
     }
 }
 

@@ -48,7 +48,7 @@ extension SettlementRun {
         var findings = overcertified.map { "\($0): used up, and above its export by later data" }
         for (slot, certificate) in certificates.certificates.sorted(by: { $0.key < $1.key }) {
             let energy = facts.intervals.energy(of: slot.resource, at: slot.start, length: facts.length)
-            guard let energy, certificate.state != .withdrawn, facts.period.contains(slot.start) else {
+            guard let energy, certificate.state == .issued, facts.period.contains(slot.start) else {
                 continue
             }
             if certificate.energy > energy.exported { findings.append("\(slot.resource) \(slot.start.text)") }

@@ -137,7 +137,7 @@ private struct PostingDesk {
             let terms = contract.terms
             guard let funded = escrow[terms.id] else { continue }
             let line = bills.first { $0.party == terms.buyer }?.lines.first {
-                $0.kind == .delivery && $0.reference == terms.id && $0.adjusts.isEmpty
+                $0.kind.isOfContract && $0.reference == terms.id && $0.adjusts.isEmpty
             }
             let paid = line.map { -$0.amount } ?? .zero
             try move(

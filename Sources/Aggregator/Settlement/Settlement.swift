@@ -44,19 +44,32 @@ public enum Settlement {
         run.certificates = earlier.certificates
         let before = Dictionary(grouping: earlier.quantity.keys) { ZoneBlock(zone: $0.zone, start: $0.block) }
         let starts = facts.length.starts(in: facts.period) ?? []
-        for zone in facts.zones.sorted(by: { $0.id < $1.id }) {
-            let work = ZoneFacts(zone, facts)
+        for group in cooperatives(facts) {
             for start in starts {
-                switch work.settle(start) {
-                case .failure(let error): run.open.append(error.block)
-                case .success(let block):
-                    run.take(block, earlier, before[block.at] ?? [])
-                    if run.frozen.last != block.at { run.certify(block.at, work) }
+                for (zone, result) in zip(group.zones, group.settle(start)) {
+                    switch result {
+                    case .failure(let error): run.open.append(error.block)
+                    case .success(let block):
+                        run.take(block, earlier, before[block.at] ?? [])
+                        if run.frozen.last != block.at { run.certify(block.at, zone) }
+                    }
                 }
             }
         }
         run.entries.sort { $0.key < $1.key }
         return run
+    }
+
+    /// The zones, those of one cooperative together, in the order of their names.
+    private static func cooperatives(_ facts: Facts) -> [Cooperative] {
+        var groups: [[Zone]] = []
+        for zone in facts.zones.sorted(by: { $0.id < $1.id }) {
+            let place = groups.firstIndex {
+                $0[0].cooperative != nil && $0[0].cooperative == zone.cooperative
+            }
+            if let place { groups[place].append(zone) } else { groups.append([zone]) }
+        }
+        return groups.map { Cooperative(zones: $0.map { ZoneFacts($0, facts) }) }
     }
 }
 
@@ -96,7 +109,7 @@ extension SettlementRun {
     }
 
     fileprivate mutating func certify(_ at: ZoneBlock, _ zone: ZoneFacts) {
-        for resource in zone.resources where resource.kind.isRenewable {
+        for resource in zone.resources where resource.kind.isRenewable && resource.belongs(at: at.start) {
             let energy = zone.facts.intervals.energy(of: resource.id, at: at.start, length: zone.facts.length)
             guard let energy else { continue }
             // What was rebuilt from registers is paid, and proves nothing about the block.

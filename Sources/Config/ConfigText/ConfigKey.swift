@@ -17,6 +17,19 @@ public struct ConfigComplaint: Error {
     }
 }
 
+/// What a key may hold, for programs: an editor's schema is made of it. What only the whole file can tell is
+/// not in it.
+public enum ConfigForm: Sendable, Equatable {
+    case number(ClosedRange<Double>)
+    case whole(ClosedRange<Int>)
+    case oneOf([Double])
+    case words([String])
+    /// A text, which may look like a number.
+    case text
+    /// Whatever its own reader takes.
+    case special
+}
+
 /// One key of a mapping: its name, what it may hold and what holds without it. The reader and the printed
 /// reference
 /// use the same keys.
@@ -30,6 +43,7 @@ public struct ConfigKey<Value: Sendable>: Sendable {
     /// The default as it would stand in a file; `nil` where the key is required.
     public let shownDefault: String?
     public let note: String
+    public let form: ConfigForm
     let parse: Parse
 
     /// - Parameters:
@@ -37,9 +51,10 @@ public struct ConfigKey<Value: Sendable>: Sendable {
     ///   - parse: what the value says, or why it cannot be used.
     public init(
         _ name: String, allowed: String, _ fallback: ConfigDefault<Value>, shown: String? = nil,
-        _ note: String,
+        _ note: String, form: ConfigForm = .special,
         parse: @escaping Parse
     ) {
+        self.form = form
         self.name = name
         self.allowed = allowed
         self.fallback = fallback

@@ -27,7 +27,8 @@ extension ConfigKey {
     ) -> ConfigKey {
         let allowed = rangeText(range.lowerBound, range.upperBound, unit)
         return ConfigKey(
-            name, allowed: allowed, fallback.map(convert), shown: fallback.shown(ConfigWording.shown), note
+            name, allowed: allowed, fallback.map(convert), shown: fallback.shown(ConfigWording.shown), note,
+            form: .number(range)
         ) { (node) throws(ConfigComplaint) in
             convert(try node.number(in: range, allowed))
         }
@@ -41,7 +42,8 @@ extension ConfigKey {
         let (low, high) = (Double(range.lowerBound), Double(range.upperBound))
         let allowed = rangeText(low, high, unit)
         return ConfigKey(
-            name, allowed: allowed, fallback.map(convert), shown: fallback.shown { String($0) }, note
+            name, allowed: allowed, fallback.map(convert), shown: fallback.shown { String($0) }, note,
+            form: .whole(range)
         ) { (node) throws(ConfigComplaint) in
             let value = try node.number(in: low...high, allowed)
             guard let whole = Int(exactly: value) else {
@@ -61,7 +63,8 @@ extension ConfigKey {
         let list = values.map { ConfigWording.shown($0) }.joined(separator: ", ")
         let allowed = unit.isEmpty ? list : "\(list) \(unit)"
         return ConfigKey(
-            name, allowed: allowed, fallback.map(convert), shown: fallback.shown(ConfigWording.shown), note
+            name, allowed: allowed, fallback.map(convert), shown: fallback.shown(ConfigWording.shown), note,
+            form: .oneOf(values)
         ) { (node) throws(ConfigComplaint) in
             let (value, text) = try node.number(allowed)
             if !values.contains(value) {
@@ -85,7 +88,9 @@ extension ConfigKey {
             case .computed(let how): .computed(how)
             case .fixed(let word): value(word).map { .fixed($0) } ?? .required
             }
-        return ConfigKey(name, allowed: allowed, fixed, shown: shown, note) {
+        return ConfigKey(
+            name, allowed: allowed, fixed, shown: shown, note, form: .words(words.map(\.0))
+        ) {
             (node) throws(ConfigComplaint) in
             let word = try node.text(allowed)
             guard let value = value(word) else {
@@ -102,7 +107,8 @@ extension ConfigKey {
         _ note: String,
         read: @escaping @Sendable (String) -> Value?
     ) -> ConfigKey {
-        ConfigKey(name, allowed: allowed, fallback, shown: shown, note) { (node) throws(ConfigComplaint) in
+        ConfigKey(name, allowed: allowed, fallback, shown: shown, note, form: .text) {
+            (node) throws(ConfigComplaint) in
             let text = try node.text(allowed)
             guard let value = read(text) else {
                 throw ConfigComplaint(

@@ -67,6 +67,17 @@ public final class ConfigReader {
         report(message, path(name), at: position(of: name))
     }
 
+    /// Says that one element of the list `name` cannot be used with the others.
+    public func refuse(_ name: String, element index: Int, _ message: String) {
+        var place = position(of: name)
+        if case .sequence(let elements)? = entries.first(where: { $0.key == name })?.value.content,
+            elements.indices.contains(index)
+        {
+            place = elements[index].position
+        }
+        report(message, "\(path(name))[\(index)]", at: place)
+    }
+
     /// Says that what stands at `position`, outside this mapping, cannot be used.
     public func refuse(path: String, at position: ConfigPosition, _ message: String) {
         report(message, path, at: position)

@@ -94,6 +94,8 @@ public struct JSONCursor {
 
     /// Whether the next value is an object.
     public var isAtObject: Bool { peek == UInt8(ascii: "{") }
+    /// Whether the next value is an array.
+    public var isAtArray: Bool { peek == UInt8(ascii: "[") }
     /// Whether the next value is null.
     public var isAtNull: Bool { peek == UInt8(ascii: "n") }
     /// Whether the next value is a string.

@@ -17,6 +17,17 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     /// One bit for each unit that was steered in the cycle before.
     private var steered: UInt64 = 0
     private var startedAt: MonotonicTime?
+    private var trial: (from: Watts, until: MonotonicTime)?
+    private var nextTrial: MonotonicTime?
+    private static let betweenTrials = Duration.seconds(20)
+    /// What the inverters show of their power, as far as it moves; and until when a unit has none, since more
+    /// flows at the meter than what is shown of it accounts for.
+    private var shown: InlineArray<64, ShownPower> = InlineArray(repeating: ShownPower())
+    private var rests: InlineArray<64, MonotonicTime?> = InlineArray(repeating: nil)
+    private static let rest = Duration.seconds(10)
+    /// Until when a unit had none because its battery contradicts it; once more in that time is no accident.
+    private var contradictions: InlineArray<64, MonotonicTime?> = InlineArray(repeating: nil)
+    private static let memory = Duration.seconds(600)
 
     init(rated: Watts, meterBudget: Duration) {
         // A meter's own mean may take a second.
@@ -39,14 +50,23 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         var (own, wanted) = (Watts.zero, Watts.zero)
         // Who leaves or joins is heard all the while: what it takes along the meter shows too.
         var (group, heard) = (UnjudgedSteps.Group(), UnjudgedSteps.Group())
+        var (doubted, flow) = (UInt64(0), BatteryFlow())
         for index in 0..<count {
-            guard let power = power(of: index, images, &units, now) else { continue }
+            guard let power = power(of: index, images, &units, now) else {
+                shown[index].forget()
+                continue
+            }
             commands[index] = asked[index]
             heard.add(index, power)
             guard units[index].mode.isRunning else { continue }
             group.add(index, power)
             own += power
             wanted += commands[index]
+            let isContradicted = units[index].unasked.isUnexplained
+            flow.add(
+                index, shown: power,
+                drawn: isContradicted ? units[index].sight.drawn(images[index], at: now) : nil)
+            if isDoubted(index, power, images, &units, now) { doubted |= 1 << UInt64(index) }
         }
         if group.mask != steered { check.regroup(own: own) }
         steered = group.mask
@@ -54,8 +74,17 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         let before = check.verdict
         let loadMax = limits.loadMax
         let wasJudging = check.isJudging
-        check.look(meter: meter, own: own, asked: wanted, loadMax: loadMax, at: now)
-        judgeGap(heard, meter, wasJudged: wasJudging && !check.isJudging && meter != nil, at: now)
+        // What stands still, or is contradicted, is no step that a meter could be judged by.
+        let judged = doubted == 0 ? own : nil
+        check.look(meter: meter, own: judged, asked: wanted, loadMax: loadMax, at: now)
+        if doubted == 0 {
+            judgeGap(heard, meter, wasJudged: wasJudging && !check.isJudging && meter != nil, at: now)
+        }
+        let isBlind = meter == nil || check.verdict == .frozen || check.isStanding
+        if isBlind, flow.isExceeded(limits, room: check.step * 0.1) {
+            contradict(flow.contradicted, images, &units, count, cycle, now, &decision)
+        }
+        takeBack(doubted, meter, &units, count, limits, now, &decision)
         decision.grid.meter = check.verdict
         if check.verdict != before {
             decision.events.append(
@@ -69,7 +98,93 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         for index in 0..<count where group.mask & (1 << UInt64(index)) == 0 {
             add(index, images, &units, isMetered, now, &rest)
         }
-        return limits.window(beside: rest)
+        return tried(limits.window(beside: rest), meter == nil ? nil : own, now)
+    }
+
+    /// At an even power no step of ours tells of a meter that nobody trusts, and a limit that it does not
+    /// widen keeps the power even: a step towards zero is made for that alone, as small as proves anything.
+    private mutating func tried(
+        _ window: (lowest: Watts?, highest: Watts?), _ own: Watts?, _ now: MonotonicTime
+    ) -> (lowest: Watts?, highest: Watts?) {
+        guard let own, check.wantsTrial else {
+            trial = nil
+            return window
+        }
+        if let trial, now >= trial.until { self.trial = nil }
+        let room = check.step * 0.5
+        let isHeld =
+            own > .zero
+            ? window.highest.map { own >= $0 - room } ?? false
+            : window.lowest.map { own <= $0 + room } ?? false
+        if trial == nil, isHeld, check.isResting, own.magnitude >= check.step * 1.5,
+            nextTrial.map({ now >= $0 }) ?? true
+        {
+            trial = (own, now + check.settling * 2)
+            nextTrial = now + Self.betweenTrials
+        }
+        guard let trial else { return window }
+        let step = check.step * 1.3
+        guard trial.from > .zero else {
+            return (window.lowest.map { max($0, trial.from + step) }, window.highest)
+        }
+        return (window.lowest, window.highest.map { min($0, trial.from - step) })
+    }
+
+    /// Nobody sees the meter, and more flows than is agreed by what a battery says against its inverter: that
+    /// unit gets nothing, and trips where it does the same again.
+    private mutating func contradict(
+        _ contradicted: UInt64, _ images: Span<UnitImage>, _ units: inout InlineArray<64, UnitController>,
+        _ count: Int, _ cycle: UInt64, _ now: MonotonicTime, _ decision: inout Decision
+    ) {
+        for index in 0..<count where contradicted & (1 << UInt64(index)) != 0 {
+            let before = contradictions[index]
+            if let before, now < before { continue }
+            contradictions[index] = now + Self.rest
+            rests[index] = now + Self.rest
+            guard let before, now - before < Self.memory, units[index].bank.latch(.notFollowing) else {
+                continue
+            }
+            var event = Event(unit: index, kind: .tripped(.notFollowing), cycle: cycle, at: now)
+            event.asked = units[index].sight.actuation.last
+            event.delivered = units[index].sight.drawn(images[index], at: now)
+                .map { BatteryFlow.power(atGridOf: $0) }
+            decision.events.append(event)
+        }
+    }
+
+    /// More flows at the meter than is agreed, and some units do not show what they give: those get nothing.
+    private mutating func takeBack(
+        _ doubted: UInt64, _ meter: Watts?, _ units: inout InlineArray<64, UnitController>, _ count: Int,
+        _ limits: SiteLimits, _ now: MonotonicTime, _ decision: inout Decision
+    ) {
+        let isExceeded =
+            meter.map { limits.isExceeded(at: $0, room: check.step * 0.1) && check.verdict != .frozen }
+            ?? false
+        for index in 0..<count {
+            if isExceeded, doubted & (1 << UInt64(index)) != 0 { rests[index] = now + Self.rest }
+            guard let until = rests[index], now < until else { continue }
+            decision.units[index].window.close(.siteLimit)
+            decision.units[index].restsUntil = max(until, decision.units[index].restsUntil ?? until)
+            units[index].enterAnew()
+        }
+    }
+
+    /// A running unit whose inverter does not show what flows: it stands still though it is asked for
+    /// something else, or the battery says that more flows than it shows or was asked for.
+    private mutating func isDoubted(
+        _ index: Int, _ power: Watts, _ images: Span<UnitImage>,
+        _ units: inout InlineArray<64, UnitController>, _ now: MonotonicTime
+    ) -> Bool {
+        let unit = units[index].settings
+        // Power of an age that nobody knows is no sight of its display.
+        guard let age = images[index].inverter.activePower.age(at: now) else {
+            shown[index].forget()
+            return true
+        }
+        shown[index].look(
+            power, age: age, asked: asked[index], rating: unit.rating, response: unit.inverterResponse,
+            at: now)
+        return shown[index].isStill || units[index].unasked.isUnexplained
     }
 
     /// Steps that the check has not judged itself.
@@ -99,8 +214,6 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             at: now, within: units[index].settings.budget.inverter)
     }
 
-    /// More than any inverter loses.
-    private static let lossyShare = 1.1
     /// Of the rating: less is the sensors' own.
     private static let contradictedShare = 0.1
 
@@ -130,8 +243,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             (low, high) = (-unit.rating, unit.rating)
         }
         if let drawn = units[index].sight.drawn(images[index], at: now) {
-            // What is lost on the way in comes from the grid besides.
-            let power = drawn < .zero ? drawn * Self.lossyShare : drawn
+            let power = BatteryFlow.power(atGridOf: drawn)
             let room = unit.rating * Self.contradictedShare
             if power > high + room { high = power }
             if power < low - room { low = power }

@@ -30,6 +30,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private(set) var hasEnded = false
     /// The battery has shown a current since then: its sensor follows.
     private var hasFlowed = false
+    /// And none since that: what it shows by now has come back.
+    private(set) var hasBatteryEnded = false
     /// Since the opening began: the battery has shown a current; told zero, the inverter has shown none, and
     /// so has the battery then.
     private(set) var hasCarried = false
@@ -109,8 +111,8 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         let inputs = image.inputs
         // What a battery does with its own contactors is its own affair.
         seen.isMainClosed =
-            isDriven ? inputs.isMainContactorClosed.fresh(at: now, within: budget.inputs) : nil
-        seen.isPrechargeClosed = inputs.isPrechargeContactorClosed.fresh(at: now, within: budget.inputs)
+            isDriven ? inputs[.mainContactor].fresh(at: now, within: budget.inputs) : nil
+        seen.isPrechargeClosed = inputs[.prechargeContactor].fresh(at: now, within: budget.inputs)
         seen.current = image.battery.packCurrent.fresh(at: now, within: budget.battery)
         seen.packVoltage = image.battery.packVoltage.fresh(at: now, within: budget.battery)
         seen.dcVoltage = image.inverter.dcVoltage.fresh(at: now, within: budget.inverter)
@@ -215,6 +217,7 @@ struct ContactorControl: Sendable, BitwiseCopyable {
     private mutating func rest(at now: MonotonicTime) {
         defer { wasHeard = isHeard }
         hasFlowed = restsSince != nil && (hasFlowed || load.isLoaded(seen.current, seen.packVoltage) == true)
+        hasBatteryEnded = restsSince != nil && (hasBatteryEnded || finding == .none || isBatteryStill)
         let reversion = inverter.reversion
         guard case .opening(let since, _) = sequence.state, finding != .none else {
             seen.isUnloaded = finding == .none
@@ -257,10 +260,14 @@ struct ContactorControl: Sendable, BitwiseCopyable {
         let flows = stillFlows
         hasEnded = hasEnded || finding == .none || (hasFlowed && flows == false)
         let isLate = !hasEnded && flows == true && now - since >= reversion + inverter.following
-        if seen.isClosingWanted || isLate || (hasEnded && flows == true) {
+        // A current that has stood there all the while is not back: its sensor may stand still.
+        let isBack = hasEnded && flows == true && (hasBatteryEnded || showsPower == true)
+        if seen.isClosingWanted || isLate || isBack {
             (restsSince, hasEnded) = (nil, false)
         }
     }
+
+    private var isBatteryStill: Bool { hasFlowed && load.isLoaded(seen.current, seen.packVoltage) == false }
 
     /// By the battery, whose sensor has followed; a display may stand still. `nil` = nobody knows.
     private var stillFlows: Bool? {

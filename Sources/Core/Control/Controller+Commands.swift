@@ -27,6 +27,9 @@ extension Controller {
         case setStandingPower(Watts)
         /// Limits of the site at its meter; only what is narrower than before counts.
         case narrow(SiteLimits)
+        /// Responds to this frequency in place of the measured one, for at most `FrequencyTest.longest`,
+        /// where the settings allow it; `nil` ends it. A stop ends it too, and a grid that is not well.
+        case testFrequency(Hertz?, for: Duration)
         /// Takes every unit out of service.
         case stop
         /// Ends the stop, and the hold of every unit that only a restart holds, or a trip that the same
@@ -58,8 +61,10 @@ extension Controller {
             override(index, power, for: time, at: now, in: &decision)
         case .setStandingPower(let power): basePoint.setStanding(power)
         case .narrow(let limits): settings.limits.narrow(to: limits)
+        case .testFrequency(let frequency, let time): test(frequency, for: time, at: now)
         case .stop:
             isStopWanted = true
+            test(nil, for: .zero, at: now)
             tell(.stopRequested, at: now, in: &decision)
         case .resume(let person):
             isStopWanted = false
@@ -82,6 +87,10 @@ extension Controller {
         guard isUnit(index), !units[index].bank.latched.isEmpty else { return }
         let kind = Self.kind(of: units[index].reset(by: role, person))
         tell(kind, unit: index, at: now, in: &decision)
+    }
+
+    private mutating func test(_ frequency: Hertz?, for time: Duration, at now: MonotonicTime) {
+        watch.test(frequency, for: time, at: now)
     }
 
     private mutating func unlock(

@@ -29,8 +29,9 @@ public struct Controller: Sendable, BitwiseCopyable {
     var isStopWanted = false
     /// Which units' rows stop the whole site in this cycle.
     private var isEmergency: InlineArray<64, Bool> = InlineArray(repeating: false)
-    private var hasFrequency = true
-    private var watch: GridWatch
+    /// `nil` = none was ever seen: nothing is lost yet, and that it is missing the watch tells.
+    private var hasFrequency: Bool?
+    var watch: GridWatch
     private var connection: ConnectionPoint
     /// What the units together may have at the meter now.
     private(set) var siteWindow: (lowest: Watts?, highest: Watts?) = (nil, nil)
@@ -75,29 +76,6 @@ public struct Controller: Sendable, BitwiseCopyable {
                 heat: settings.interlocks.heat)
         }
     }
-
-    /// Takes over the trips that a former run latched, and what holds the unit. To be called before the first
-    /// step; more than once it adds up.
-    public mutating func restore(
-        _ trips: InterlockSet, firstOut: InterlockID?, hold: UnitHold = .none, resetBy: Person? = nil,
-        unit: Int
-    ) {
-        units[unit].restore(trips, firstOut: firstOut, hold: hold, resetBy: resetBy)
-    }
-
-    /// Takes over that a former run has counted a passing of the row's limit, `age` ago. To be called before
-    /// the first step, the oldest first.
-    public mutating func restore(counted id: InterlockID, age: Duration, unit: Int) {
-        units[unit].restore(
-            counted: id, age: age, settings.interlocks.rows.span.extracting(first: settings.interlocks.count))
-    }
-
-    /// Takes over that a former run has bridged a short gap of the unit within the last hour. To be called
-    /// before the first step.
-    public mutating func restoreGap(unit: Int) { units[unit].restoreGap() }
-
-    /// Takes over that the site was stopped before the restart. To be called before the first step.
-    public mutating func restoreStop() { isStopWanted = true }
 
     /// One cycle. `decision.events` is added to; everything else in `decision` is written anew.
     public mutating func step(
@@ -263,8 +241,9 @@ public struct Controller: Sendable, BitwiseCopyable {
     }
 
     private mutating func reportFrequency(_ isSeen: Bool, _ now: MonotonicTime, _ decision: inout Decision) {
-        guard isSeen != hasFrequency else { return }
-        hasFrequency = isSeen
+        guard isSeen != hasFrequency, isSeen || hasFrequency != nil else { return }
+        defer { hasFrequency = isSeen }
+        guard hasFrequency != nil else { return }
         decision.events.append(
             Event(unit: nil, kind: isSeen ? .frequencyBack : .frequencyLost, cycle: cycle, at: now))
     }

@@ -20,6 +20,9 @@ public struct UnitDecision: Sendable, BitwiseCopyable {
     public var limitedBy = Cause.none
     /// It runs for less time than the site's ramp takes to its rating: others give their part back slowly.
     public var isEntering = false
+    /// Its power is taken back until then, for more flows than it shows or was asked for: `siteLimit` at the
+    /// meter, `batteryCurrentLimit` at its battery.
+    public var restsUntil: MonotonicTime?
     public var isContactorPermitted = false
     /// The coils, where we drive them; the main one outlasts the permit until the current has ended.
     public var closesMainContactor = false
@@ -59,6 +62,9 @@ public struct Event: Sendable, BitwiseCopyable {
         case nameplateBelow
         /// The row's limit was passed anew, and the row counts how often.
         case countedAnew(InterlockID)
+        /// Another quarter of the time that the row lets its limit be passed in all is used up: `value` of
+        /// four, `limit` the whole in seconds.
+        case exposed(InterlockID)
         case warned(InterlockID)
         case warningGone(InterlockID)
         /// Every trip is gone.

@@ -19,6 +19,8 @@ public struct Explanation: Sendable, BitwiseCopyable {
     public var cause: Cause
     public var limit: Watts
     public var setpoint: Watts
+    /// For how much longer its power is taken back; `nil` where it is not (`UnitDecision.restsUntil`).
+    public var rest: Duration?
 
     /// - Parameter unit: its index in the decision.
     public init(of unit: Int, in decision: borrowing Decision) {
@@ -31,6 +33,8 @@ public struct Explanation: Sendable, BitwiseCopyable {
         requested = own.requested
         cause = own.limitedBy
         setpoint = own.setpoint
+        let now = decision.at
+        rest = own.restsUntil.flatMap { $0 > now ? $0 - now : nil }
         switch own.limitedBy {
         case .siteLimit, .sharing, .entry, .none: limit = own.setpoint
         case .rating, .batteryCurrentLimit, .batteryPermission, .stateOfCharge, .reading, .interlock, .mode,

@@ -47,6 +47,8 @@ public struct GridSettings: Sendable, BitwiseCopyable {
     public var breakerPhasor: Int?
     /// The same for the permit.
     public var permitPhasor: Int?
+    /// Whether the response may be shown on a frequency that nobody measures, for a time.
+    public var allowsTest = false
     /// How old breaker and permit may be; an older one is none.
     public var permissiveBudget = Duration.seconds(1)
 

@@ -53,6 +53,8 @@ struct GridWatch: Sendable, BitwiseCopyable {
     private var lastSeen: MonotonicTime?
     private var wasDisputed = false
     private var wasMissing = false
+    /// What the site is shown in place of the measured frequency.
+    private var test: FrequencyTest?
     /// Share of power that sight allows: it goes on the comfort ramp where nobody sees, and comes back on it.
     private var sightShare = Fraction(1)
 
@@ -96,6 +98,30 @@ struct GridWatch: Sendable, BitwiseCopyable {
         measureRate(selection, now, &decision)
         reportSource(selection, now, &decision)
         supervise(grid, images, look, &decision)
+        show(now, &decision)
+    }
+
+    /// Shows the response a frequency that nobody measures; `nil` ends it. Whether the site may be on the
+    /// grid is judged by what is measured, as ever.
+    mutating func test(_ frequency: Hertz?, for time: Duration, at now: MonotonicTime) {
+        test = nil
+        guard let frequency, settings.allowsTest, time > .zero, time <= FrequencyTest.longest,
+            (frequency - settings.nominalFrequency).magnitude <= FrequencyTest.farthest
+        else { return }
+        test = FrequencyTest(frequency: frequency, until: now + time)
+    }
+
+    /// The test ends by itself: with its time, and with a grid that is not seen, not good, or needs the site.
+    private mutating func show(_ now: MonotonicTime, _ decision: inout Decision) {
+        guard let test else { return }
+        guard now < test.until, isGood, decision.frequency != nil, let measured = decision.grid.measured,
+            (measured - settings.nominalFrequency).magnitude <= FrequencyTest.calm
+        else {
+            self.test = nil
+            return
+        }
+        decision.frequency = test.frequency
+        decision.grid.source = .simulated
     }
 
     /// A reading that is fresh and that a grid can have.
@@ -166,6 +192,7 @@ struct GridWatch: Sendable, BitwiseCopyable {
             isPermitted: permit.fresh(at: now, within: settings.permissiveBudget),
             isConnected: local.isConnected(images, now))
         (input.frequency, input.voltage) = (local.frequency, local.voltage)
+        input.isAlive = local.isAlive
         let before = supervisor.state
         supervisor.step(input, after: look.elapsed)
         self.supervisor = supervisor
@@ -239,6 +266,19 @@ struct GridWatch: Sendable, BitwiseCopyable {
         case .notEntered, .breaker, .permit, .ramp, .unseen: nil
         }
     }
+}
+
+/// A frequency that the site responds to in place of the measured one, for the tests of its acceptance.
+public struct FrequencyTest: Sendable, BitwiseCopyable {
+    /// The longest that one may take.
+    public static let longest = Duration.seconds(1_800)
+    /// The farthest from nominal that may be shown.
+    public static let farthest = Hertz(3)
+    /// Farther from nominal the real grid needs the site: the test ends.
+    public static let calm = Hertz(0.2)
+
+    var frequency: Hertz
+    var until: MonotonicTime
 }
 
 extension PermitWindow {

@@ -20,7 +20,8 @@ struct InterlockReport: Sendable, BitwiseCopyable {
             let row = rows[index]
             let one = InterlockSet(row.id)
             let isWarned = warned.isTold(row.id, bank.warnings.contains(row.id), at: input.now)
-            let isTold = verdict.tripped.contains(row.id) || verdict.counted.contains(row.id)
+            let isExposed = verdict.exposed.contains(row.id)
+            let isTold = verdict.tripped.contains(row.id) || verdict.counted.contains(row.id) || isExposed
             guard isTold || isWarned != standing.contains(row.id) else { continue }
             func add(_ kind: Event.Kind, limit: Double?) {
                 let shown = signals.shown(row.signal, limit: limit)
@@ -32,6 +33,12 @@ struct InterlockReport: Sendable, BitwiseCopyable {
             }
             if row.count > 0 && verdict.counted.contains(row.id) {
                 add(.countedAnew(row.id), limit: row.trip)
+            }
+            if isExposed && row.exposure > .zero {
+                events.append(
+                    Event(
+                        unit: input.index, kind: .exposed(row.id), value: Double(bank.quarters(ofRow: index)),
+                        limit: row.exposure.seconds, cycle: input.cycle, at: input.now))
             }
             if verdict.tripped.contains(row.id) {
                 // By its count, and not by what is measured now, where that alone is no trip.

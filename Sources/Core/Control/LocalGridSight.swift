@@ -14,6 +14,8 @@ struct LocalGridSight: Sendable, BitwiseCopyable {
     static let coarse = Hertz(0.15)
     /// How long a source is blind before anybody is told.
     private static let patience = Duration.seconds(1)
+    /// So often others must be seen to move, where a source shows the grid outside.
+    private static let moves = 4
 
     /// What is remembered of one source.
     private struct Memory: Sendable, BitwiseCopyable {
@@ -23,10 +25,16 @@ struct LocalGridSight: Sendable, BitwiseCopyable {
         var others: Sight<Hertz>?
         /// Since when they have been elsewhere, and not where it stands.
         var apartSince: MonotonicTime?
+        /// What they saw last since then, and how often that was something new.
+        var apart: Sight<Hertz>?
+        var apartMoves = 0
         var isFrozen = false
         /// It is frozen because the same device's power is, and for no longer than that.
         var isFrozenWithPower = false
         var lastSeen: MonotonicTime?
+        /// Its voltage, and when that or its frequency was last seen to change.
+        var voltage: Volts?
+        var movedAt: MonotonicTime?
         var isTold = false
     }
 
@@ -40,6 +48,11 @@ struct LocalGridSight: Sendable, BitwiseCopyable {
     /// Whose samples the filter holds.
     private var filtered: Int?
     private(set) var frequency: Sight<Hertz>?
+    /// One of those who see the frequency has moved just now, in its frequency or its voltage, or its
+    /// declared resolution tells for how long it may stand.
+    private(set) var isAlive = false
+    /// A grid moves every display within this, its frequency or its voltage.
+    private let lively: Duration
     private(set) var voltage: Sight<Fraction>?
     private(set) var rateOfChange: HertzPerSecond?
 
@@ -48,6 +61,9 @@ struct LocalGridSight: Sendable, BitwiseCopyable {
         unitCount = min(inverterBudgets.count, maximumUnitCount)
         for index in 0..<unitCount { budgets[index] = inverterBudgets[index] }
         filter = RateOfChangeFilter(window: settings.rateOfChangeWindow)
+        // It is to move while the site waits to enter service, not before.
+        let delay = settings.supervision?.enter.delay ?? .zero
+        lively = max(.seconds(5), min(.seconds(30), .nanoseconds(delay.nanoseconds / 4)))
     }
 
     private var count: Int { 1 + maximumPhasorCount + unitCount }
@@ -72,13 +88,17 @@ struct LocalGridSight: Sendable, BitwiseCopyable {
 
     mutating func look(_ grid: GridImage, _ images: Span<UnitImage>, _ look: GridWatch.Look) {
         read(grid, images, look)
+        watchVoltage(grid, images, look)
         judge(look)
         frequency = nil
+        isAlive = settings.hasSimulatedSource
         for index in 0..<count {
             guard let value = values[index], !memories[index].isFrozen else { continue }
             memories[index].lastSeen = look.now
+            if isAlive(index, look.now) { isAlive = true }
             if frequency == nil { frequency = Sight(value) } else { frequency?.add(value) }
         }
+        keepLastWords(look.now)
         if settings.hasSimulatedSource { frequency = Sight(settings.nominalFrequency) }
         seeVoltage(grid, images, look)
         measureRate(look.now)
@@ -101,6 +121,48 @@ struct LocalGridSight: Sendable, BitwiseCopyable {
         }
     }
 
+    /// What somebody saw who has just gone blind counts for a moment beside those who have stood still since
+    /// then: they may show an older grid. Whoever has moved since knows better.
+    private mutating func keepLastWords(_ now: MonotonicTime) {
+        guard frequency != nil else { return }
+        var movedAt = MonotonicTime(nanoseconds: 0)
+        for index in 0..<count where values[index] != nil && !memories[index].isFrozen {
+            movedAt = max(movedAt, memories[index].since)
+        }
+        for index in 0..<count where values[index] == nil && !memories[index].isFrozen {
+            guard let value = memories[index].value, let seen = memories[index].lastSeen,
+                now - seen <= Self.patience, memories[index].since > movedAt
+            else { continue }
+            frequency?.add(value)
+        }
+    }
+
+    private mutating func isAlive(_ index: Int, _ now: MonotonicTime) -> Bool {
+        let resolution = index == 0 ? settings.meterResolution : nil
+        if resolution.flatMap({ GridSettings.longestStand(of: $0) }) != nil { return true }
+        return memories[index].movedAt.map { now - $0 <= lively } ?? false
+    }
+
+    /// Of a display that is coarse in its frequency the voltage moves.
+    private mutating func watchVoltage(
+        _ grid: GridImage, _ images: Span<UnitImage>, _ look: GridWatch.Look
+    ) {
+        func watch(_ voltage: Volts?, _ index: Int) {
+            guard let voltage, voltage != memories[index].voltage else { return }
+            if memories[index].voltage != nil { memories[index].movedAt = look.now }
+            memories[index].voltage = voltage
+        }
+        watch(grid.voltage.fresh(at: look.now, within: look.meterBudget), 0)
+        for index in 0..<maximumPhasorCount {
+            guard let budget = settings.localPhasorBudget(index) else { continue }
+            watch(grid.phasors[index].voltage.fresh(at: look.now, within: budget), 1 + index)
+        }
+        for unit in 0..<unitCount {
+            let voltage = images[unit].inverter.acVoltage.fresh(at: look.now, within: budgets[unit])
+            watch(voltage, 1 + maximumPhasorCount + unit)
+        }
+    }
+
     /// Which of them stand still.
     private mutating func judge(_ look: GridWatch.Look) {
         let all = Ends(values.span, memories.span, count)
@@ -108,10 +170,11 @@ struct LocalGridSight: Sendable, BitwiseCopyable {
             guard let value = values[index] else { continue }
             let others = all.without(index)
             guard value == memories[index].value else {
+                if memories[index].value != nil { memories[index].movedAt = look.now }
                 memories[index].value = value
                 memories[index].since = look.now
                 memories[index].others = others
-                memories[index].apartSince = nil
+                (memories[index].apartSince, memories[index].apart) = (nil, nil)
                 (memories[index].isFrozen, memories[index].isFrozenWithPower) = (false, false)
                 continue
             }
@@ -128,14 +191,31 @@ struct LocalGridSight: Sendable, BitwiseCopyable {
                 isOverdue = look.now - memories[index].since > longest
             }
             let haveMoved = Self.haveMoved(others, memories[index], beyond: resolution)
-            if haveMoved { memories[index].apartSince = memories[index].apartSince ?? look.now }
-            if !haveMoved { memories[index].apartSince = nil }
-            // Sources are read at different times: one that is only slower moves in a moment.
-            let isApart = memories[index].apartSince.map { look.now - $0 >= Self.patience } ?? false
-            if isOverdue || isApart {
+            if isOverdue || isApart(index, haveMoved ? others : nil, value, look.now) {
                 (memories[index].isFrozen, memories[index].isFrozenWithPower) = (true, false)
             }
         }
+    }
+
+    /// All others have left it, and not just now: sources are read at different times, and one that is only
+    /// slower moves in a moment. Who shows the grid outside counts on beside others that have jumped and
+    /// stand still themselves: a grid moves.
+    private mutating func isApart(
+        _ index: Int, _ others: Sight<Hertz>?, _ value: Hertz, _ now: MonotonicTime
+    ) -> Bool {
+        guard let others else {
+            (memories[index].apartSince, memories[index].apart) = (nil, nil)
+            return false
+        }
+        let since = memories[index].apartSince ?? now
+        memories[index].apartSince = since
+        if memories[index].apart == nil { memories[index].apartMoves = 0 }
+        if others != memories[index].apart {
+            memories[index].apart = others
+            memories[index].apartMoves = min(Self.moves, memories[index].apartMoves + 1)
+        }
+        let isInside = !(settings.supervision?.isOutside(value) ?? false)
+        return now - since >= Self.patience && (isInside || memories[index].apartMoves >= Self.moves)
     }
 
     /// The two lowest and the two highest of the sources that are not frozen: without any one of them there

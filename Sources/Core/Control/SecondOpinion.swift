@@ -118,6 +118,17 @@ struct SecondOpinion: Sendable, BitwiseCopyable {
         judge(isWrong, finding, &currentFor, &doubtsCurrent, elapsed, tell)
     }
 
+    /// Told at once: more flows than is allowed, asked for and shown.
+    ///
+    /// - Returns: `nil` where it is told already, or not all is seen.
+    mutating func doubtCurrent(_ seen: Sight) -> Finding? {
+        guard !doubtsCurrent, let current = seen.current, let pack = seen.packVoltage, pack > .zero,
+            let power = seen.power
+        else { return nil }
+        (doubtsCurrent, currentFor) = (true, .zero)
+        return Finding(doubt: .current, said: current.value, other: (power / pack).value, isNew: true)
+    }
+
     /// A sensor that shows a share of the truth: no instant by itself says so, the mean of a minute does.
     private mutating func isMeanWrong(_ battery: Watts, _ power: Watts, _ elapsed: Duration) -> Bool {
         let share = min(1, elapsed.seconds / Self.memory.seconds)

@@ -5,7 +5,7 @@ import Quantities
 /// the grid's code asks of one that enters service.
 ///
 /// Only where nothing has happened meanwhile: no trip, nobody who wants it out, the grid seen good
-/// throughout, the inverter the same one and in the state that it had. And seldom: a device that hiccups
+/// throughout, the devices the same ones and in the state that they had. And seldom: a device that hiccups
 /// all day is not well.
 struct ShortGap: Sendable, BitwiseCopyable {
     /// Three of them in that time; the next is a loss.
@@ -51,7 +51,9 @@ struct ShortGap: Sendable, BitwiseCopyable {
     mutating func spoil() { (began, ended) = (nil, nil) }
 
     /// What goes on while no reading is missing for long.
-    mutating func look(isSeen: Bool, inverter: Inverter?, at now: MonotonicTime) {
+    ///
+    /// - Parameter isSameBattery: it shows what it showed before.
+    mutating func look(isSeen: Bool, inverter: Inverter?, isSameBattery: Bool, at now: MonotonicTime) {
         if former > 0 {
             for index in (3 - former)..<3 { returns[index] = now }
             former = 0
@@ -60,7 +62,7 @@ struct ShortGap: Sendable, BitwiseCopyable {
         if let ended {
             if !isSeen || now - ended > Self.settling { spoil() }
         } else if isSeen {
-            if inverter == self.inverter { ended = now } else { spoil() }
+            if inverter == self.inverter && isSameBattery { ended = now } else { spoil() }
         } else if now - began > limit {
             spoil()
         }

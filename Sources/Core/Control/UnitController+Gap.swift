@@ -7,13 +7,16 @@ extension UnitController {
     /// A short gap of a device that is otherwise well costs no time to enter service.
     mutating func bridge(_ event: UnitMode.Event, _ signals: UnitSignals, _ input: Input) {
         let shown = signals.image.inverter.shown(at: input.now, within: settings.budget.inverter)
-        if case .unseen = event {} else { gap.look(isSeen: true, inverter: shown, at: input.now) }
+        if case .unseen = event {
+        } else {
+            gap.look(isSeen: true, inverter: shown, isSameBattery: isSameBattery, at: input.now)
+        }
         switch event {
         case .trip, .maintain: return gap.spoil()
         case .unseen where mode.isRunning:
             if let stood = input.standstill, isLong(stood) { break }
             gap.begin(lastShown, missed: input.standstill?.lasted ?? .zero, at: input.now)
-        case .unseen: gap.look(isSeen: false, inverter: shown, at: input.now)
+        case .unseen: gap.look(isSeen: false, inverter: shown, isSameBattery: true, at: input.now)
         case .ready where gap.ended != nil: mode.waive(at: input.now)
         case .stop, .stopped, .ready, .connected: break
         }
@@ -26,20 +29,28 @@ extension UnitController {
         stood.lasted > gap.limit || (contactors.isDriven && stood.lasted >= settings.contactorHold)
     }
 
-    /// What repeats itself, or says what cannot be, has not been well for longer than it has been missing.
+    private var isSameBattery: Bool {
+        guard let seen = sight.seen, let lastBattery else { return false }
+        return seen.isSame(as: lastBattery)
+    }
+
     private var isMerelySilent: Bool {
-        let battery = sight.missingBattery?.fault ?? .stale
-        // An inverter that has started anew is looked at anew; one that has no value for a poll says so.
-        switch sight.missingInverter?.fault ?? .stale {
-        case .stale, .unread, .notImplemented, .busy: return battery == .stale
-        case .neverSeen, .implausible, .deviceFault, .frozen, .disagrees, .fromTheFuture, .busOff:
-            return false
+        Self.isMerelySilent(sight.missingBattery) && Self.isMerelySilent(sight.missingInverter)
+    }
+
+    /// What repeats itself, or says what cannot be, has not been well for longer than it is missing. One that
+    /// has no value for a moment says so, and an inverter that has started anew is looked at anew.
+    private static func isMerelySilent(_ missing: MissingReading?) -> Bool {
+        switch missing?.fault {
+        case nil, .stale, .unread, .notImplemented, .busy: true
+        case .neverSeen, .implausible, .deviceFault, .frozen, .disagrees, .fromTheFuture, .busOff: false
         }
     }
 
     /// Tells of a gap that is over.
     mutating func endGap(_ signals: UnitSignals, _ input: Input, _ events: inout EventList) {
         guard mode.isRunning else { return }
+        lastBattery = sight.seen ?? lastBattery
         lastShown = signals.image.inverter.shown(at: input.now, within: settings.budget.inverter)
         guard let lasted = gap.close(at: input.now)?.seconds else { return }
         let (cycle, now) = (input.cycle, input.now)

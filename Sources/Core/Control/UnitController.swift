@@ -21,14 +21,19 @@ struct UnitController: Sendable, BitwiseCopyable {
     /// How much power the ramp has come to since the unit runs: the others give their part back as slowly.
     private(set) var entered: Watts = .zero
     private var limits = UnitLimits()
+    var unasked: UnaskedCurrent
     var wrongPower = WrongPower()
     /// What the inverter says that it is built for; `nil` before it has said anything.
     private(set) var nameplate: Watts?
+    /// The first that it said: one that is another multiple by now counts otherwise.
+    private var firstNameplate: Watts?
     private(set) var contactors: ContactorControl
     var gap: ShortGap
-    private var opinion: SecondOpinion
+    var opinion: SecondOpinion
     /// What the inverter said of itself while the unit ran.
     var lastShown: ShortGap.Inverter?
+    /// The same of the battery.
+    var lastBattery: SeenBattery?
     private(set) var reportedFault: ContactorSequence.Fault?
 
     init(settings: UnitSettings, enterService: Duration, shortGap: Duration, heat: ThermalWatch.Heat) {
@@ -37,6 +42,7 @@ struct UnitController: Sendable, BitwiseCopyable {
         contactors = ContactorControl(settings)
         gap = ShortGap(limit: shortGap)
         opinion = SecondOpinion(rating: settings.rating, losses: settings.directCurrentLosses)
+        unasked = UnaskedCurrent(settings)
         mode = UnitMode(enterService: enterService)
     }
 
@@ -98,6 +104,12 @@ struct UnitController: Sendable, BitwiseCopyable {
         bank.restore(counted: id, age: age, rows)
     }
 
+    mutating func restore(
+        exposed id: InterlockID, quarters: Int, age: Duration, _ rows: Span<InterlockRow>
+    ) {
+        bank.restore(exposed: id, quarters: quarters, age: age, rows)
+    }
+
     mutating func restoreGap() { gap.restore() }
 
     /// Nothing seen so far counts: standby until `end`, and the time to enter service after it. Whoever has
@@ -127,9 +139,11 @@ struct UnitController: Sendable, BitwiseCopyable {
             add(hasSecondSender ? .secondSenderHeard : .secondSenderGone, input, &events)
         }
         let verdict = bank.evaluate(rows, of: signals, after: input.elapsed, isExcused: input.isExcused)
+        if wrongPower.isBeside { bank.warn(.notFollowing) }
         report.tell(verdict, of: bank, rows, signals, sight, input, &events)
         judgePower(signals, input, &events)
         compare(signals, input, &events)
+        takeBack(signals, input, &events)
         readNameplate(signals, input, &events)
         endLocks(input, &events)
         if bank.isHolding && !hold.contains(.afterInterlock) {
@@ -146,6 +160,11 @@ struct UnitController: Sendable, BitwiseCopyable {
         endGap(signals, input, &events)
         entered = mode.isRunning ? min(settings.rating, entered + input.ramp * input.elapsed) : .zero
         decision.window = window(signals, verdict, after: input.elapsed)
+        decision.restsUntil = unasked.end(at: input.now)
+        if decision.restsUntil != nil {
+            decision.window.close(.batteryCurrentLimit)
+            enterAnew()
+        }
         decision.warnings = bank.warnings
         conclude(&decision)
         return verdict.emergency
@@ -277,16 +296,14 @@ struct UnitController: Sendable, BitwiseCopyable {
         return isAtZero(signals)
     }
 
-    /// What the battery says beside what others make of it.
-    private mutating func compare(_ signals: UnitSignals, _ input: Input, _ events: inout EventList) {
-        let sight = SecondOpinion.Sight(signals.image, at: input.now, within: settings.budget)
-        opinion.look(sight, after: input.elapsed) { found in
-            events.append(
-                Event(
-                    unit: input.index, kind: found.isNew ? .doubted(found.doubt) : .believed(found.doubt),
-                    value: found.said, limit: found.other, cycle: input.cycle, at: input.now))
-        }
+    /// The inverter's nameplate is less than half or more than twice of what it was.
+    var isRescaled: Bool {
+        guard let first = firstNameplate, let nameplate else { return false }
+        return nameplate < first * 0.5 || nameplate > first * 2
     }
+
+    /// What the unit takes back on the ramp, as one that enters service.
+    mutating func enterAnew() { entered = .zero }
 
     /// With what was asked of the inverter and what it gives.
     mutating func told(_ kind: Event.Kind, _ signals: UnitSignals, _ input: Input) -> Event {
@@ -305,6 +322,7 @@ struct UnitController: Sendable, BitwiseCopyable {
             rated > .zero, rated != nameplate
         else { return }
         nameplate = rated
+        firstNameplate = firstNameplate ?? rated
         guard rated < settings.rating * 0.999 else { return }
         events.append(
             Event(

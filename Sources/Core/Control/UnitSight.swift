@@ -7,10 +7,11 @@ import Quantities
 /// memory makes of them.
 struct UnitSight: Sendable, BitwiseCopyable {
     private let settings: UnitSettings
+    private(set) var batterySilence = DeviceSilence()
+    private(set) var inverterSilence = DeviceSilence()
     /// For how long somebody has looked and not seen all required readings of the device fresh; `nil` before
     /// they were fresh for the first time.
-    private(set) var batterySilentFor: Duration?
-    private(set) var inverterSilentFor: Duration?
+    var inverterSilentFor: Duration? { inverterSilence.lasting }
     private(set) var inputsSilentFor: Duration?
     /// Why the device does not count as heard; `nil` while it does.
     private(set) var missingBattery: MissingReading?
@@ -66,13 +67,12 @@ struct UnitSight: Sendable, BitwiseCopyable {
         }
         seen = SeenBattery(
             image.battery, at: now, within: budget.battery, hasAlarms: settings.hasBatteryAlarms)
-        let isBatteryFresh = seen != nil
         let isInverterFresh =
             image.inverter.activePower.fault(at: now, within: budget.inverter) == nil
             && image.inverter.state.fault(at: now, within: budget.inverter) == nil
-        batterySilentFor = isBatteryFresh ? .zero : batterySilentFor.map { $0 + elapsed }
-        inverterSilentFor = isInverterFresh ? .zero : inverterSilentFor.map { $0 + elapsed }
-        learnMissing(image, isBatteryFresh: isBatteryFresh, isInverterFresh: isInverterFresh, at: now)
+        batterySilence.look(seen?.age, after: elapsed)
+        inverterSilence.look(isInverterFresh ? Self.age(image.inverter, at: now) : nil, after: elapsed)
+        learnMissing(image, isBatteryFresh: seen != nil, isInverterFresh: isInverterFresh, at: now)
         let areInputsFresh = Plausible.areFresh(
             image.inputs, settings.inputs, at: now, within: budget.inputs)
         inputsSilentFor = areInputsFresh ? .zero : inputsSilentFor.map { $0 + elapsed }
@@ -81,8 +81,8 @@ struct UnitSight: Sendable, BitwiseCopyable {
             asked: actuation.last, after: elapsed)
         var signals = UnitSignals(
             image: image, now: now, budget: budget,
-            batterySilence: silence(batterySilentFor, isBatteryFresh, budget.battery),
-            inverterSilence: silence(inverterSilentFor, isInverterFresh, budget.inverterGrace),
+            batterySilence: batterySilence.ratio(budget.battery),
+            inverterSilence: inverterSilence.ratio(budget.inverterGrace),
             inputsSilence: silence(inputsSilentFor, areInputsFresh, budget.inputsGrace),
             wired: settings.inputs,
             currentFloor: settings.currentFloor, rating: settings.rating,
@@ -100,10 +100,11 @@ struct UnitSight: Sendable, BitwiseCopyable {
         missingInverter = nil
         if !isBatteryFresh {
             let search = MissingReading.Search(
-                .battery, at: now, within: settings.budget.battery, lasting: batterySilentFor)
+                .battery, at: now, within: settings.budget.battery, lasting: batterySilence.lasting)
             missingBattery = SeenBattery.missing(
                 image.battery, hasAlarms: settings.hasBatteryAlarms, search)
         }
+        batterySilence.judge(missingBattery?.fault, within: settings.budget.battery)
         if !isInverterFresh {
             var search = MissingReading.Search(
                 .inverter, at: now, within: settings.budget.inverter, lasting: inverterSilentFor)
@@ -112,20 +113,30 @@ struct UnitSight: Sendable, BitwiseCopyable {
             search.hear(at: image.inverter.answeredAt)
             missingInverter = search.result
         }
+        inverterSilence.judge(missingInverter?.fault, within: settings.budget.inverter)
     }
 
-    /// The silence that judges counts one budget more than what is refused has lasted.
+    /// The silence that judges counts one budget more than what is refused has lasted, less what the last
+    /// sample would still have counted.
     func tellMissing(_ signal: Signal, in event: inout Event) {
-        let (missing, budget): (MissingReading?, Duration)
+        let (missing, budget, credit): (MissingReading?, Duration, Duration)
         switch signal {
-        case .batterySilence: (missing, budget) = (missingBattery, settings.budget.battery)
-        case .inverterSilence: (missing, budget) = (missingInverter, settings.budget.inverter)
+        case .batterySilence:
+            (missing, budget, credit) = (missingBattery, settings.budget.battery, batterySilence.credit)
+        case .inverterSilence:
+            (missing, budget, credit) = (missingInverter, settings.budget.inverter, inverterSilence.credit)
         case _: return
         }
         guard let missing else { return }
         event.missing = missing
         event.value = missing.lasting?.seconds
-        if missing.fault != .stale, let limit = event.limit { event.limit = limit - budget.seconds }
+        guard missing.fault != .stale, let limit = event.limit else { return }
+        event.limit = limit - (budget - credit).seconds
+    }
+
+    /// Of the oldest of what an inverter must say.
+    private static func age(_ inverter: InverterImage, at now: MonotonicTime) -> Duration {
+        max(inverter.activePower.age(at: now) ?? .zero, inverter.state.age(at: now) ?? .zero)
     }
 
     /// What the inverter says that it gives; `nil` = nobody knows.

@@ -32,6 +32,8 @@ enum CommandWords {
             case .stop: [9]
             case .resume(let person): [10, none, person.recordedWord]
             case .resumeUnit(let unit): [11, word(unit)]
+            case .testFrequency(let frequency, let time):
+                [12, none, frequency?.recordedWord ?? none, Words.of(time)]
             }
         return words + [UInt64](repeating: 0, count: count - words.count)
     }
@@ -73,6 +75,10 @@ enum CommandWords {
         case 9: return .stop
         case 10: return person(2).map { .resume(by: $0) }
         case 11: return .resumeUnit(unit)
+        case 12:
+            let frequency = Hertz(recordedWord: words[2])
+            guard let time = time(3), words[2] == none || frequency != nil else { return nil }
+            return .testFrequency(frequency, for: time)
         default: return nil
         }
     }

@@ -86,12 +86,7 @@ extension WordWalk {
     }
 
     private mutating func walk(_ image: inout DigitalInputImage) {
-        walk(&image.emergencyStop, "emergencyStop")
-        walk(&image.smoke, "smoke")
-        walk(&image.gas, "gas")
-        walk(&image.door, "door")
-        walk(&image.breaker, "breaker")
-        walk(&image.isMainContactorClosed, "isMainContactorClosed")
-        walk(&image.isPrechargeContactorClosed, "isPrechargeContactorClosed")
+        let all = DigitalInput.all
+        for index in all.indices { walk(&image[all[index]], all[index].name) }
     }
 }

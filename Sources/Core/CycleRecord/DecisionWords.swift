@@ -61,6 +61,7 @@ extension WordWalk {
         note(Words.of(unit.window.dischargeCause), "window.dischargeCause")
         note(Words.of(unit.limitedBy), "limitedBy")
         note(unit.isEntering, "isEntering")
+        note(unit.restsUntil, "restsUntil")
         note(unit.isContactorPermitted, "isContactorPermitted")
         note(unit.closesMainContactor, "closesMainContactor")
         note(unit.closesPrechargeContactor, "closesPrechargeContactor")

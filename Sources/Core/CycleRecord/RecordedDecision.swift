@@ -43,12 +43,18 @@ public struct RecordedDecision: Sendable {
         self.columns = columns
     }
 
-    private func word(_ name: String) -> UInt64? {
+    func word(_ name: String) -> UInt64? {
         guard let place = columns.places[name], words.indices.contains(place) else { return nil }
         return words[place] == .max ? nil : words[place]
     }
 
-    private func value<Value: RecordedValue>(_ name: String, _: Value.Type) -> Value? {
+    /// Those of one name.
+    func words(of name: String, count: Int) -> ArraySlice<UInt64> {
+        guard let place = columns.places[name], place + count <= words.count else { return [] }
+        return words[place..<(place + count)]
+    }
+
+    func value<Value: RecordedValue>(_ name: String, _: Value.Type) -> Value? {
         word(name).flatMap { Value(recordedWord: $0) }
     }
 
@@ -67,6 +73,8 @@ public struct RecordedDecision: Sendable {
     public var outage: GridCause? {
         word("grid.outage").flatMap { UInt8(exactly: $0) }.flatMap { GridCause(rawValue: $0) }
     }
+    /// Power waits for the grid to be seen good.
+    public var isGridSupervised: Bool { word("grid.state") != nil }
     public var isGridBlind: Bool? { value("grid.isBlind", Bool.self) }
     public var meter: MeterCheck.Verdict? {
         word("grid.meter").flatMap { UInt8(exactly: $0) }.flatMap { MeterCheck.Verdict(rawValue: $0) }

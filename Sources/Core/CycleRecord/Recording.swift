@@ -64,6 +64,7 @@ public struct CycleRecorder: Sendable {
         before = [UInt64](repeating: 0, count: count)
         writer = RecordWriter(unitCount: unitCount)
         writer.append(.about, Array(about.utf8))
+        writer.append(.fields, FieldMap.own)
         for file in files {
             var body: [UInt8] = []
             let path = Array(file.path.utf8.prefix(Int(UInt16.max)))
@@ -94,8 +95,7 @@ public struct CycleRecorder: Sendable {
         body.append(littleEndian: UInt16(program.count))
         body += program
         body.append(littleEndian: UInt32(found.words.count))
-        var zeros = [UInt64](repeating: 0, count: found.words.count)
-        WordDelta.encode(found.words, from: &zeros, into: &body)
+        WordDelta.encode(found.words, into: &body)
         writer.append(.checkpoint, body)
         for index in before.indices { before[index] = 0 }
     }
@@ -111,6 +111,16 @@ public struct CycleRecorder: Sendable {
         body.append(littleEndian: now.nanoseconds)
         for word in CommandWords.of(command) { body.append(littleEndian: word) }
         writer.append(.command, body)
+    }
+
+    /// What the wall clock showed at an instant; `Trace` makes people's times of it.
+    ///
+    /// - Parameter nanoseconds: since 1970-01-01 00:00 UTC.
+    public mutating func instant(_ now: MonotonicTime, wallNanoseconds nanoseconds: Int64) {
+        var body: [UInt8] = []
+        body.append(littleEndian: now.nanoseconds)
+        body.append(littleEndian: nanoseconds)
+        writer.append(.instant, body)
     }
 
     public mutating func endAsked(at now: MonotonicTime) {

@@ -18,19 +18,30 @@
 ///    number of words (4), `WordDelta` of the controller's state against zeros; the next cycle is against
 ///    zeros. A daemon writes one at a recording's begin, and each twenty seconds
 /// 9. capture: why this was kept: wall clock in µs (8), cycle (8), trigger in UTF-8 (`CaptureNote`)
+/// 10. instant: clock in ns (8), and what the wall clock showed then, in ns (8). A daemon writes one before
+///    each cycle in which something happened, behind states, and where the clocks go apart. Since version 2
+/// 11. fields: what a cycle's words are called, before the first of them (`FieldMap`). From version 2 on
 ///
 /// A capture is put together out of several recordings of one site (`RecordingSplice`): after its about,
 /// capture and file records come those of each, which begin with a start or a checkpoint, as they stand.
+///
+/// Behind damage reading goes on: each record's check is what the next one's begins with, so a record whose
+/// own check follows from the eight bytes before it is whole (`RecordingReader.skipDamage`). Cycles count
+/// again from the next start or checkpoint on.
 ///
 /// A cycle is the words of its inputs (`CycleInputs`) and then of its decision (`DecisionWords`). The
 /// digest is FNV-1a over the decisions' words.
 enum RecordingFormat {
     static let magic: [UInt8] = Array("BALCYCLE".utf8)
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
+    /// What this program reads. Version 1 has neither instants nor fields: its words are those of this one.
+    static let versions: ClosedRange<UInt32> = 1...2
     static let headerSize = 16
     static let longestBody = 16 << 20
 
-    enum Kind: UInt8 { case about = 1, file, start, command, cycle, endAsked, end, checkpoint, capture }
+    enum Kind: UInt8 {
+        case about = 1, file, start, command, cycle, endAsked, end, checkpoint, capture, instant, fields
+    }
 }
 
 /// The bytes of a recording as they grow: each record with the check over everything before it.
@@ -60,6 +71,9 @@ public struct Checksum: Sendable, Equatable {
     public private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
     public init() {}
+
+    /// Goes on from a sum.
+    init(_ value: UInt64) { self.value = value }
 
     public mutating func add(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { value = (value ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }

@@ -28,6 +28,10 @@ public struct RecordingReader: Sendable {
         /// With the words of its decision.
         case cycle(CycleInputs, decision: [UInt64])
         case endAsked(at: MonotonicTime)
+        /// What the wall clock showed then, ns since 1970-01-01 00:00 UTC.
+        case instant(MonotonicTime, wallNanoseconds: Int64)
+        /// Another version has other words; `nil` = it has the same.
+        case fields(FieldMap?)
         /// Nothing may come after it.
         case end(cycles: UInt64, digest: UInt64)
     }
@@ -40,7 +44,14 @@ public struct RecordingReader: Sendable {
     private var check = Checksum()
     private var words: [UInt64]
     private let names: [String]
+    /// How its words lie in this version's; `nil` = they are the same.
+    public private(set) var fields: FieldMap?
+    public let version: UInt32
     private var hasStart = false
+    /// The end of the record whose check was wrong last, and what the check should have been.
+    private var refused: (end: Int, sum: UInt64)?
+    /// Behind damage: what rests on what was there before is passed over.
+    private var isSkipping = false
     /// The recording was ended; without that its writer was killed, and everything that is there counts.
     public private(set) var isEnded = false
 
@@ -53,19 +64,87 @@ public struct RecordingReader: Sendable {
         guard let version = header.take(UInt32.self), let units = header.take(UInt32.self) else {
             throw refuse(bytes.count, "it ends inside its header")
         }
-        guard version == RecordingFormat.version else {
-            throw refuse(8, "it is of version \(version), and this program reads \(RecordingFormat.version)")
+        guard RecordingFormat.versions.contains(version) else {
+            throw refuse(
+                8,
+                "its form is version \(version), and this program reads \(RecordingFormat.versions.lowerBound) to"
+                    + " \(RecordingFormat.versions.upperBound): nothing of it can be compared or shown here")
         }
         guard units >= 1, units <= UInt32(maximumUnitCount) else { throw refuse(12, "\(units) units") }
         self.bytes = bytes
+        self.version = version
         unitCount = Int(units)
         check.add(bytes.prefix(RecordingFormat.headerSize))
         names = CycleNames.inputs(unitCount)
-        words = [UInt64](repeating: 0, count: names.count + CycleNames.decision(unitCount).count)
+        fields = version == 1 ? FieldMap(FieldMap.firstForm[...], unitCount: unitCount) : nil
+        let count = fields?.recordedCount ?? names.count + CycleNames.decision(unitCount).count
+        words = [UInt64](repeating: 0, count: count)
     }
 
     /// The next record; `nil` at the end of the file.
     public mutating func next() throws(RecordingFault) -> Record? {
+        while let (kind, body, begun) = try whole() {
+            switch kind {
+            case .start, .checkpoint: isSkipping = false
+            case .cycle, .command, .endAsked, .end: if isSkipping { continue }
+            case .about, .file, .capture, .instant, .fields: break
+            }
+            guard let record = try read(kind, body, at: begun) else {
+                throw fault(begun, "its contents are of no known form")
+            }
+            return record
+        }
+        return nil
+    }
+
+    /// After a fault: goes on behind the damage, at the next record whose check follows from the bytes before
+    /// it, or where the check alone was damaged, from what it should have been.
+    ///
+    /// - Returns: whether there is one.
+    public mutating func skipDamage() -> Bool {
+        // Enough for any recording that a daemon writes; a crafted one ends here.
+        var work = 32 << 20
+        if let refused, isWhole(at: refused.end, after: refused.sum) {
+            return resume(at: refused.end, after: refused.sum)
+        }
+        var from = place + 13
+        while from + 13 <= bytes.count, work > 0 {
+            defer { from += 1 }
+            var before = bytes[(from - 8)..<from]
+            guard let length = bodyLength(at: from), let begun = before.take(UInt64.self) else { continue }
+            work -= length + 5
+            if isWhole(at: from, after: begun) { return resume(at: from, after: begun) }
+        }
+        return false
+    }
+
+    /// Of what would be a record at this place; `nil` where none can be.
+    private func bodyLength(at place: Int) -> Int? {
+        var rest = bytes[min(place, bytes.count)...]
+        guard let raw = rest.take(UInt8.self), RecordingFormat.Kind(rawValue: raw) != nil,
+            let length = rest.take(UInt32.self), length <= RecordingFormat.longestBody,
+            rest.count >= Int(length) + 8
+        else { return nil }
+        return Int(length)
+    }
+
+    /// Whether a record stands there whose check follows from that sum.
+    private func isWhole(at place: Int, after sum: UInt64) -> Bool {
+        guard let length = bodyLength(at: place) else { return false }
+        let end = place + 5 + length
+        var (check, told) = (Checksum(sum), bytes[end..<(end + 8)])
+        check.add(bytes[place..<end])
+        return told.take(UInt64.self) == check.value
+    }
+
+    private mutating func resume(at place: Int, after sum: UInt64) -> Bool {
+        (self.place, check) = (place, Checksum(sum))
+        (isSkipping, isEnded, refused) = (true, false, nil)
+        return true
+    }
+
+    /// The next record whose check is right, and where it begins.
+    private mutating func whole() throws(RecordingFault) -> (RecordingFormat.Kind, ArraySlice<UInt8>, Int)? {
         guard place < bytes.count else { return nil }
         let begun = place
         number += 1
@@ -80,13 +159,14 @@ public struct RecordingReader: Sendable {
         guard let body = rest.take(bytes: Int(length)), let told = rest.take(UInt64.self) else {
             throw fault(begun, "it is cut off here")
         }
-        check.add(bytes[begun..<(begun + 5 + Int(length))])
-        guard check.value == told else { throw fault(begun, "it is damaged here: wrong check") }
-        place = rest.startIndex
-        guard let record = try read(kind, body[...], at: begun) else {
-            throw fault(begun, "its contents are of no known form")
+        var sum = check
+        sum.add(bytes[begun..<(begun + 5 + Int(length))])
+        guard sum.value == told else {
+            refused = (rest.startIndex, sum.value)
+            throw fault(begun, "it is damaged here: wrong check")
         }
-        return record
+        (check, place) = (sum, rest.startIndex)
+        return (kind, body[...], begun)
     }
 
     private func fault(_ byte: Int, _ text: String) -> RecordingFault {
@@ -119,6 +199,17 @@ public struct RecordingReader: Sendable {
             return .capture(
                 CaptureNote(
                     trigger: String(decoding: body, as: UTF8.self), wallMicroseconds: wall, cycle: cycle))
+        case .instant:
+            guard let now = body.take(Int64.self), let wall = body.take(Int64.self), body.isEmpty,
+                now.magnitude < 1 << 61, wall.magnitude < 1 << 61
+            else { return nil }
+            return .instant(MonotonicTime(nanoseconds: now), wallNanoseconds: wall)
+        case .fields:
+            // Words that are there already would become others.
+            guard !hasStart, let found = FieldMap(body, unitCount: unitCount) else { return nil }
+            fields = found.isOwn ? nil : found
+            words = [UInt64](repeating: 0, count: found.recordedCount)
+            return .fields(fields)
         case .command:
             guard hasStart, let now = body.take(Int64.self) else { return nil }
             var words: [UInt64] = []
@@ -177,6 +268,7 @@ public struct RecordingReader: Sendable {
         _ body: ArraySlice<UInt8>, at byte: Int
     ) throws(RecordingFault) -> Record? {
         guard hasStart, WordDelta.decode(body, onto: &words) else { return nil }
+        let words = fields?.own(words) ?? words
         var walk = WordWalk.filling(words)
         var inputs = CycleInputs(unitCount: unitCount)
         walk.walk(&inputs)

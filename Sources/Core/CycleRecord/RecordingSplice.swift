@@ -25,9 +25,19 @@ public struct RecordingSplice: Sendable {
     private var writer: RecordWriter
     private let unitCount: Int
     private var hasFiles = false
+    /// What their words are called; `nil` = no recording was taken yet.
+    private var fields: [UInt8]?
+    /// Its words are another version's: what this one makes of them is no digest of what was decided.
+    private var isForeign = false
     private var digest = Checksum()
     public private(set) var cycles: UInt64 = 0
     public var bytes: [UInt8] { writer.bytes }
+
+    /// The bytes since they were taken last; what follows goes on from there.
+    public mutating func drain() -> [UInt8] {
+        defer { writer.bytes = [] }
+        return writer.bytes
+    }
 
     public init(unitCount: Int, about: String, note: CaptureNote) {
         self.unitCount = unitCount
@@ -41,11 +51,14 @@ public struct RecordingSplice: Sendable {
 
     /// - Parameter since: what comes before the last state of a controller that is not later than this is
     ///   left out; `nil` = all of it is taken.
-    /// - Returns: how many cycles of it were taken over; `nil` where it is none of this site.
+    /// - Returns: how many cycles of it were taken over; `nil` where it is none of this site, or another
+    ///   version has given its cycles other words than those of the recordings before.
     @discardableResult
     public mutating func add(_ recording: [UInt8], since: MonotonicTime? = nil) -> Int? {
         guard var reader = try? RecordingReader(recording), reader.unitCount == unitCount else { return nil }
         let begin = since.map { Self.lastState(of: recording, notAfter: $0) } ?? 0
+        guard agreesInFields(recording) else { return nil }
+        isForeign = isForeign || fields.map { !$0.isEmpty && $0 != FieldMap.own } ?? false
         var place = RecordingFormat.headerSize
         var taken = 0
         while let record = try? reader.next() {
@@ -59,7 +72,8 @@ public struct RecordingSplice: Sendable {
                 continue
             }
             switch record {
-            case .about, .end, .capture: break
+            case .about, .end, .capture, .fields: break
+            case .instant: writer.append(.instant, body)
             case .file: if !hasFiles { writer.append(.file, body) }
             case .start: writer.append(.start, body)
             case .checkpoint: writer.append(.checkpoint, body)
@@ -76,6 +90,15 @@ public struct RecordingSplice: Sendable {
         return taken
     }
 
+    /// The first recording's fields are the whole's.
+    private mutating func agreesInFields(_ recording: [UInt8]) -> Bool {
+        let found = FieldMap.record(of: recording)
+        if let fields { return fields == found }
+        fields = found
+        if !found.isEmpty { writer.append(.fields, found) }
+        return true
+    }
+
     /// Where the record of that state begins; 0 where there is none.
     private static func lastState(of recording: [UInt8], notAfter time: MonotonicTime) -> Int {
         guard var reader = try? RecordingReader(recording) else { return 0 }
@@ -84,14 +107,24 @@ public struct RecordingSplice: Sendable {
             switch record {
             case .start(let start) where start.now <= time: found = place
             case .checkpoint(let state) where state.now <= time: found = place
-            case .about, .file, .start, .checkpoint, .capture, .command, .cycle, .endAsked, .end: break
+            case .about, .file, .start, .checkpoint, .capture, .command, .cycle, .endAsked, .end, .instant,
+                .fields:
+                break
             }
             place = reader.place
         }
         return found
     }
 
+    /// A file more that it carries.
+    public mutating func carry(_ path: String, _ bytes: [UInt8]) {
+        var body: [UInt8] = []
+        body.append(littleEndian: UInt16(path.utf8.count))
+        writer.append(.file, body + Array(path.utf8) + bytes)
+    }
+
     public mutating func end() {
+        guard !isForeign else { return }
         var body: [UInt8] = []
         body.append(littleEndian: cycles)
         body.append(littleEndian: digest.value)

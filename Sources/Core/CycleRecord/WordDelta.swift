@@ -25,6 +25,23 @@ enum WordDelta {
         bytes.append(0)
     }
 
+    /// The same against zeros.
+    static func encode(_ words: some Sequence<UInt64>, into bytes: inout [UInt8]) {
+        var left: UInt64 = 1
+        for new in words {
+            guard new != 0 else {
+                left += 1
+                continue
+            }
+            let added = UInt64(bitPattern: (Int64(bitPattern: new) << 1) ^ (Int64(bitPattern: new) >> 63))
+            let turned = new.byteSwapped
+            append(left << 1 | (turned < added ? 1 : 0), &bytes)
+            append(min(added, turned), &bytes)
+            left = 1
+        }
+        bytes.append(0)
+    }
+
     static func append(_ value: UInt64, _ bytes: inout [UInt8]) {
         var rest = value
         while rest >= 0x80 {

@@ -30,11 +30,20 @@ public struct ProtectionElement: Sendable, BitwiseCopyable, Equatable {
         }
     }
 
+    /// Whether a frequency lies in the region.
+    func contains(_ frequency: Hertz) -> Bool {
+        switch region {
+        case .underFrequency(let limit): frequency.value * 1_000 < Double(limit) - 1e-6
+        case .overFrequency(let limit): frequency.value * 1_000 > Double(limit) + 1e-6
+        case .undervoltage, .overvoltage: false
+        }
+    }
+
     /// Whether what any source sees lies in the region; `nil` where nobody sees anything.
     func holds(_ grid: GridSupervisor.Input) -> Bool? {
         switch region {
-        case .underFrequency(let limit): grid.frequency.map { $0.low.value * 1_000 < Double(limit) - 1e-6 }
-        case .overFrequency(let limit): grid.frequency.map { $0.high.value * 1_000 > Double(limit) + 1e-6 }
+        case .underFrequency: grid.frequency.map { contains($0.low) }
+        case .overFrequency: grid.frequency.map { contains($0.high) }
         case .undervoltage(let limit): grid.voltage.map { $0.low.value < limit.value - 1e-9 }
         case .overvoltage(let limit): grid.voltage.map { $0.high.value > limit.value + 1e-9 }
         }
@@ -136,6 +145,12 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
             elementCount += 1
         }
 
+        /// The site must leave at that frequency.
+        public func isOutside(_ frequency: Hertz) -> Bool {
+            for index in 0..<elementCount where elements[index].contains(frequency) { return true }
+            return false
+        }
+
         /// How long nobody may see the frequency: the shortest time of its windows.
         public var frequencyBlindLimit: Duration { blindLimit(ofFrequency: true) }
         /// The same for voltage.
@@ -162,6 +177,8 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
         /// An inverter says that it feeds the grid; none of those that can be heard is `false`, and `nil`
         /// where none can be heard.
         public var isConnected: Bool?
+        /// At least one of those who see has been seen to move: what stands still may show yesterday's grid.
+        public var isAlive = true
 
         public init(
             frequency: Hertz?, voltage: Fraction? = nil, rateOfChange: HertzPerSecond? = nil,
@@ -257,10 +274,10 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
         let isUnseen = isUnseen(input, after: elapsed)
         switch state {
         case .out(let cause):
-            if tripped == nil && isGood(input) { wait(.zero, cause) }
+            if tripped == nil && isGood(input) { wait(.zero, cause, isAlive: input.isAlive) }
         case .waiting(let time, let cause):
             if tripped == nil && isGood(input) {
-                wait(time + elapsed, cause)
+                wait(time + elapsed, cause, isAlive: input.isAlive)
             } else {
                 state = .out(missing ?? tripped ?? cause)
             }
@@ -303,8 +320,11 @@ public struct GridSupervisor: Sendable, BitwiseCopyable {
         return false
     }
 
-    private mutating func wait(_ time: Duration, _ cause: GridCause) {
-        if time >= settings.enter.delay { ramp(.zero) } else { state = .waiting(for: time, cause) }
+    /// Nobody enters on the word of sources that nobody has seen move.
+    private mutating func wait(_ time: Duration, _ cause: GridCause, isAlive: Bool) {
+        let isOver = time >= settings.enter.delay
+        if isOver && isAlive { return ramp(.zero) }
+        state = .waiting(for: min(time, settings.enter.delay), isOver ? .unseen : cause)
     }
 
     private mutating func ramp(_ time: Duration) {

@@ -2,7 +2,7 @@ import Plant
 import Quantities
 
 /// Limits of one unit's contactors.
-public struct ContactorSettings: Sendable, BitwiseCopyable {
+public struct ContactorSettings: Sendable, BitwiseCopyable, Equatable {
     /// Who drives the coils.
     public enum Drive: UInt8, Sendable, BitwiseCopyable { case own, battery }
 

@@ -7,6 +7,8 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
     private(set) var harm: InlineArray<48, Duration> = InlineArray(repeating: .zero)
     /// The same without the healing of a debounce: it leaks at a twentieth.
     private(set) var exposed: InlineArray<48, Duration> = InlineArray(repeating: .zero)
+    /// The largest quarter of the row's sum that was told, until it has leaked away by more than one.
+    private var toldQuarter: InlineArray<48, UInt8> = InlineArray(repeating: 0)
     /// Of rows that count: when their limit was passed anew, by a clock of observed time.
     /// In the order of the table; those that find no room share the last.
     private var flicker: InlineArray<8, FlickerCount> = InlineArray(repeating: FlickerCount())
@@ -62,6 +64,8 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         public var tripped: InterlockSet = .none
         /// Rows whose limit was passed anew in this cycle, and which count that; none that is latched.
         public var counted: InterlockSet = .none
+        /// Rows of whose sum of time beyond the limit another quarter is used up since this cycle.
+        public var exposed: InterlockSet = .none
         /// The limit of a row that stops the whole site is passed now, for its debounce: who may reset it.
         public var emergency: Role?
 
@@ -129,6 +133,9 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
 
     /// Counts a trip's cause as present until the rows are judged again.
     public mutating func holdBack(_ id: InterlockID) { present.insert(InterlockSet(id)) }
+
+    /// Warns of what no row has seen, until the rows are judged again.
+    public mutating func warn(_ id: InterlockID) { warnings.insert(InterlockSet(id)) }
 
     /// Latches a trip that no row has seen.
     ///
@@ -202,6 +209,7 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         if isPassed && signals.flows(row.condition) {
             harm[index] = min(row.debounce, harm[index] + elapsed)
             let isExposed = expose(row, index, elapsed)
+            tellQuarter(row, index, into: &verdict)
             if harm[index] >= row.debounce || isExposed { act(row, index, into: &verdict) }
         } else {
             exposed[index] = max(.zero, exposed[index] - .nanoseconds(elapsed.nanoseconds / 20))
@@ -221,6 +229,33 @@ public struct InterlockBank: Sendable, BitwiseCopyable {
         }
         exposed[index] = exposed[index] + elapsed
         return exposed[index] >= row.exposure
+    }
+
+    /// So that a restart forgets less than a quarter of the sum.
+    private mutating func tellQuarter(_ row: InterlockRow, _ index: Int, into verdict: inout Verdict) {
+        let whole = row.exposure.nanoseconds
+        let quarter = whole > 0 ? UInt8(min(4, exposed[index].nanoseconds * 4 / whole)) : 0
+        let told = toldQuarter[index]
+        if quarter + 1 < told || quarter == 0 { toldQuarter[index] = quarter }
+        guard quarter > told else { return }
+        toldQuarter[index] = quarter
+        if quarter < 4 { verdict.exposed.insert(InterlockSet(row.id)) }
+    }
+
+    /// How many quarters of a row's sum are used up.
+    public func quarters(ofRow index: Int) -> Int { Int(toldQuarter[index]) }
+
+    /// Takes over that a former run has seen so many quarters of the row's sum used up, `age` ago. What has
+    /// leaked since then at the most is taken off.
+    public mutating func restore(
+        exposed id: InterlockID, quarters: Int, age: Duration, _ rows: Span<InterlockRow>
+    ) {
+        for index in 0..<rows.count where rows[index].id == id && age >= .zero {
+            let quarters = max(0, min(3, quarters))
+            let sum = Duration.nanoseconds(rows[index].exposure.nanoseconds / 4 * Int64(quarters))
+            exposed[index] = max(exposed[index], sum - .nanoseconds(age.nanoseconds / 20))
+            toldQuarter[index] = UInt8(quarters)
+        }
     }
 
     /// Counts each time that the limit is passed anew.

@@ -132,11 +132,11 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
         case .temperatureRise: history.temperatureRise
         case .temperatureRiseFast: history.temperatureRiseFast
         case .thermalRunaway: history.thermalRunaway
-        case .emergencyStopInput: input(image.inputs.emergencyStop, .emergencyStop)
-        case .smokeInput: input(image.inputs.smoke, .smoke)
-        case .gasInput: input(image.inputs.gas, .gas)
-        case .doorInput: input(image.inputs.door, .door)
-        case .breakerInput: input(image.inputs.breaker, .breaker)
+        case .emergencyStopInput: input(.emergencyStop)
+        case .smokeInput: input(.smoke)
+        case .gasInput: input(.gas)
+        case .doorInput: input(.door)
+        case .breakerInput: input(.breaker)
         case .contactorFeedback: history.contactorFeedback
         case .dcVoltageError: history.dcVoltageError
         case .inputsSilence: wired.isEmpty ? .notWired : silence(inputsSilence)
@@ -209,9 +209,9 @@ public struct UnitSignals: Sendable, BitwiseCopyable {
         read(image.battery.alarms, within: budget.battery) { $0.isEmpty ? 0 : 1 }
     }
 
-    private func input(_ reading: Reading<Bool>, _ wire: DigitalInputSet) -> SignalReading {
+    private func input(_ wire: DigitalInput) -> SignalReading {
         guard wired.contains(wire) else { return .notWired }
-        return read(reading, within: budget.inputs) { $0 ? 1 : 0 }
+        return read(image.inputs[wire], within: budget.inputs) { $0 ? 1 : 0 }
     }
 
     private func silence(_ ratio: Double?) -> SignalReading {

@@ -42,6 +42,7 @@ public struct WrongPower: Sendable, BitwiseCopyable {
     private static let oldest = Duration.milliseconds(300)
 
     private var notZeroFor = Duration.zero
+    private var besideFor = Duration.zero
     private var againstFor = Duration.zero
     /// Asked × delivered, asked × asked, and their time.
     private var product = 0.0
@@ -50,6 +51,10 @@ public struct WrongPower: Sendable, BitwiseCopyable {
 
     public init() {}
 
+    /// Next to nothing has been asked for, and so much more or less flows for so long that people are told: a
+    /// warning, since a device may be as inaccurate.
+    public var isBeside: Bool { besideFor >= Self.zeroLimit }
+
     /// Judges one cycle.
     ///
     /// - Returns: whether the power has been wrong for long enough.
@@ -57,8 +62,14 @@ public struct WrongPower: Sendable, BitwiseCopyable {
         correlate(seen, after: elapsed)
         let isZeroAsked = seen.lowest == .zero && seen.highest == .zero
         count(isZeroAsked && seen.delivered.magnitude > seen.zero, &notZeroFor, Self.zeroLimit, elapsed)
+        count(isBeside(seen), &besideFor, Self.zeroLimit, elapsed)
         count(isAgainst(seen), &againstFor, Self.directionLimit, elapsed)
         return notZeroFor >= Self.zeroLimit || againstFor >= Self.directionLimit
+    }
+
+    private func isBeside(_ seen: Sight) -> Bool {
+        guard seen.lowest >= -seen.zero, seen.highest <= seen.zero else { return false }
+        return seen.delivered < seen.lowest - seen.zero || seen.delivered > seen.highest + seen.zero
     }
 
     private func count(_ isWrong: Bool, _ time: inout Duration, _ limit: Duration, _ elapsed: Duration) {

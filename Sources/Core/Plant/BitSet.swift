@@ -28,7 +28,9 @@ extension BitSet {
         public typealias ArrayLiteralElement = BatteryAlarms
     }
     extension DigitalInputSet: ExpressibleByArrayLiteral {
-        public typealias ArrayLiteralElement = DigitalInputSet
+        public init(arrayLiteral elements: DigitalInput...) {
+            self.init(rawValue: elements.reduce(0) { $0 | DigitalInputSet($1).rawValue })
+        }
     }
     extension BatteryPermissions: ExpressibleByArrayLiteral {
         public typealias ArrayLiteralElement = BatteryPermissions

@@ -56,6 +56,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var stillSince: MonotonicTime?
     private var restedAt: MonotonicTime?
     private var last: Watts?
+    /// What it shows, and since when not a digit of that has changed, heard or not.
+    private var digits: (value: Watts, since: MonotonicTime)?
+    private var stoodFor = Duration.zero
     private var resting: (point: Point, at: MonotonicTime)?
     /// Up to where the load has been followed.
     private var followed: Point?
@@ -98,6 +101,12 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
 
     /// All stands still since long enough, and the next step is measured from here.
     public var isResting: Bool { reference != nil && steppedAt == nil && unsettledSince == nil }
+    /// Nobody knows whether it is right, and it shows something new all the while: a step would tell.
+    public var wantsTrial: Bool {
+        (verdict == .unproven || verdict == .frozen) && digits != nil && stoodFor <= settling
+    }
+    /// Not a digit of it has moved for longer than a living one stands still while power moves.
+    public var isStanding: Bool { stoodFor > settling }
     /// A step waits for its verdict.
     public var isJudging: Bool { steppedAt != nil }
 
@@ -129,6 +138,12 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     public mutating func look(
         meter: Watts?, own: Watts?, asked: Watts? = nil, loadMax: Watts?, at now: MonotonicTime
     ) {
+        if let meter, meter != digits?.value {
+            // One that moves again shows at once what it has missed: that is no answer to any step.
+            if verdict == .frozen, stoodFor > settling { restart() }
+            digits = (meter, now)
+        }
+        stoodFor = digits.map { now - $0.since } ?? .zero
         guard let meter, let own else { return restart() }
         let point = Point(meter: meter, own: own, asked: asked)
         smooth(point, now)
@@ -284,9 +299,27 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// that shows more lies, or nobody knows the site. It narrows one as any other reading.
     public func others(meter: Watts?, own: Watts?, loadMax: Watts?) -> (least: Watts, most: Watts) {
         let said = loadMax ?? .zero
-        guard let meter, let own, !verdict.isWrong else { return (-said, said) }
-        let (least, most) = believed(shown?.others ?? own - meter, loadMax)
+        guard let meter, let own else { return (-said, said) }
+        if verdict.isWrong {
+            guard verdict != .frozen, stoodFor <= settling else { return (-said, said) }
+            // Who is disbelieved may be right: it widens nothing, and narrows as any other.
+            let seen = shown?.others ?? own - meter
+            return (min(seen, -said), max(seen, said))
+        }
+        var (least, most) = believed(shown?.others ?? own - meter, loadMax)
+        let withdrawn = withdrawn
+        least = max(least - withdrawn, min(least, -said))
+        most = min(most + withdrawn, max(most, said))
         return loadMax != nil ? (min(least, said), max(most, -said)) : (least, most)
+    }
+
+    /// What a meter that shows the same digits for long no longer widens a limit by: a living one moves.
+    ///
+    /// It grows from next to nothing, so that the display of a coarse meter moves with the units' own power,
+    /// and has it all back, before anybody sees that; one that does not move then is frozen.
+    private var withdrawn: Watts {
+        let time = max(.zero, stoodFor - settling * 2).seconds
+        return step * (0.4 * time * time)
     }
 
     private func believed(_ seen: Watts, _ loadMax: Watts?) -> (least: Watts, most: Watts) {

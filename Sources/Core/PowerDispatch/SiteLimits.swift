@@ -42,6 +42,11 @@ public struct SiteLimits: Sendable, BitwiseCopyable, Equatable {
         }
     }
 
+    /// More flows at the meter than is agreed, either way.
+    public func isExceeded(at meter: Watts, room: Watts) -> Bool {
+        (exports.map { meter > $0 + room } ?? false) || (imports.map { -meter > $0 + room } ?? false)
+    }
+
     /// The power that the units together may have, at least zero in each direction: a limit never asks for
     /// power.
     public func window(beside rest: Rest) -> (lowest: Watts?, highest: Watts?) {

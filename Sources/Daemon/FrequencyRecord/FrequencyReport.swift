@@ -163,7 +163,13 @@ public struct FrequencyScore: Sendable, Equatable {
     }
 
     init?(_ report: FrequencyReport) {
-        let scores = report.events.map(\.score)
+        self.init(
+            report.events.map(\.score), betaShares: report.events.compactMap(\.betaShare),
+            inService: Self.inService(report))
+    }
+
+    /// - Parameter shares: of the events that were judged so.
+    init?(_ scores: [EventScore], betaShares shares: [Double], inService: Double) {
         let delays = scores.compactMap(\.delay)
         guard let accuracy = Self.mean(scores, \.accuracy, \.accuracyWeight),
             let sustained = Self.mean(scores, \.sustained, \.sustainedWeight), !delays.isEmpty
@@ -171,9 +177,8 @@ public struct FrequencyScore: Sendable, Equatable {
         self.accuracy = accuracy
         self.sustained = sustained
         delay = delays.reduce(0, +) / Double(delays.count)
-        inService = Self.inService(report)
+        self.inService = inService
         total = 100 * (0.4 * accuracy + 0.25 * delay + 0.2 * sustained + 0.15 * inService)
-        let shares = report.events.compactMap(\.betaShare)
         betaShare = shares.isEmpty ? nil : shares.reduce(0, +) / Double(shares.count)
         accuracyEvents = scores.count { $0.accuracy != nil }
         delayEvents = delays.count

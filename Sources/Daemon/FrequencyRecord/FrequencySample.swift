@@ -28,12 +28,16 @@ public struct FrequencySample: Sendable, Equatable {
     /// The nameplate of the units in service.
     public var inService: Watts
     public var chargeLimit: ChargeLimit
+    /// The frequency was simulated, for a test: it is not the grid's.
+    public var isSimulated: Bool
 
     public init(
         milliseconds: Int64, frequency: Hertz?, expected: Watts?, response: Watts = .zero,
         basePoint: Watts = .zero, setpoint: Watts = .zero, delivered: Watts?, stateOfCharge: Fraction? = nil,
-        rated: Watts, inService: Watts? = nil, chargeLimit: ChargeLimit = .none
+        rated: Watts, inService: Watts? = nil, chargeLimit: ChargeLimit = .none,
+        isSimulated: Bool = false
     ) {
+        self.isSimulated = isSimulated
         self.milliseconds = milliseconds
         self.frequency = frequency
         self.expected = expected

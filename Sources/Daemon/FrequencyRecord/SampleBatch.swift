@@ -3,7 +3,8 @@ import Quantities
 
 /// A few samples as one record of the performance spool: compact JSON, whole numbers only.
 ///
-/// `{"kind":"frequency","t_ms":…,"rated_w":…,"in_service_w":…,"soc_limit":"none","rows":[[…],…]}`; a row is
+/// `{"kind":"frequency","t_ms":…,"rated_w":…,"in_service_w":…,"soc_limit":"none","rows":[[…],…]}`, in a test
+/// with `"frequency":"simulated"`; a row is
 /// time after `t_ms` (ms), frequency (µHz or null), expected (W or null), response (W), base point (W),
 /// setpoint (W), delivered (W or null), state of charge (0.01 % or null). At most 69 bytes a sample: 6 MB a
 /// day at one a second, 60 MB at ten.
@@ -23,6 +24,7 @@ public struct SampleBatch: Sendable, Equatable {
         return samples.count < Self.capacity && sample.milliseconds > last.milliseconds
             && sample.milliseconds - first.milliseconds < Self.longest && sample.rated == first.rated
             && sample.inService == first.inService && sample.chargeLimit == first.chargeLimit
+            && sample.isSimulated == first.isSimulated
     }
 
     public mutating func append(_ sample: FrequencySample) { samples.append(sample) }
@@ -33,6 +35,7 @@ public struct SampleBatch: Sendable, Equatable {
         var text =
             "{\"kind\":\"frequency\",\"t_ms\":\(first.milliseconds),\"rated_w\":\(whole(first.rated.value))"
         text += ",\"in_service_w\":\(whole(first.inService.value))"
+        if first.isSimulated { text += ",\"frequency\":\"simulated\"" }
         text += ",\"soc_limit\":\"\(first.chargeLimit.rawValue)\",\"rows\":["
         for (index, sample) in samples.enumerated() {
             text += index == 0 ? "[" : ",["
@@ -73,6 +76,7 @@ extension SampleBatch {
             case "rated_w": head.rated = try bounded(&cursor)
             case "in_service_w": head.inService = try bounded(&cursor)
             case "soc_limit": head.limit = try cursor.string()
+            case "frequency": head.isSimulated = try cursor.string() == "simulated"
             case "rows":
                 try cursor.array { (_, cursor) throws(JSONError) in
                     var row: [Int64?] = []
@@ -106,6 +110,7 @@ extension SampleBatch {
         var rated: Int64?
         var inService: Int64?
         var limit: String?
+        var isSimulated = false
 
         func samples(_ rows: [[Int64?]]) throws(JSONError) -> [FrequencySample] {
             guard kind == "frequency" else { throw JSONError("is not \"frequency\"", at: 0, path: "kind") }
@@ -124,7 +129,8 @@ extension SampleBatch {
                         basePoint: Watts(Double(base)), setpoint: Watts(Double(setpoint)),
                         delivered: row[6].map { Watts(Double($0)) },
                         stateOfCharge: row[7].map { Fraction(Double($0) / 1e4) }, rated: Watts(Double(rated)),
-                        inService: Watts(Double(inService)), chargeLimit: limit))
+                        inService: Watts(Double(inService)), chargeLimit: limit,
+                        isSimulated: isSimulated))
             }
             return samples
         }

@@ -47,7 +47,7 @@ public struct Beside: Sendable {
         return "<h2>\(e(title))</h2>\n\(note)\n\(text)"
     }
 
-    /// As a member of an object.
+    /// As a member of an object, and its note as one more: `journal_note`.
     var json: String {
         let q = JSONText.quoted
         let value: String
@@ -60,6 +60,6 @@ public struct Beside: Sendable {
         case .lines(let lines): value = "[\(lines.map(q).joined(separator: ",\n"))]"
         case .page(let page): value = q(page)
         }
-        return "\(q(name)):\(value)"
+        return "\(q(name)):\(value)" + (note.isEmpty ? "" : ",\(q(name + "_note")):\(q(note))")
     }
 }

@@ -26,13 +26,39 @@ extension Trace {
     }
 
     /// Since 1970-01-01 00:00 UTC.
-    func microseconds(_ index: Int) -> Int64 {
-        beginMicroseconds + Int64((times[index] * 1_000_000).rounded())
+    func microseconds(_ index: Int) -> Int64 { microseconds(at: times[index]) }
+
+    /// Of an instant in it, since 1970-01-01 00:00 UTC: in a cycle in which something happened what the wall
+    /// clock showed there, to the nanosecond that the journal has of it too.
+    ///
+    /// - Parameter time: since the first cycle, s.
+    public func microseconds(at time: Double) -> Int64 {
+        func away(_ from: Double) -> Int64 { Int64(((time - from) * 1_000_000).rounded()) }
+        guard let first = anchors.first, let last = anchors.last else {
+            return beginMicroseconds + away(0)
+        }
+        guard time > first.time else { return first.microseconds + away(first.time) }
+        guard time < last.time else { return last.microseconds + away(last.time) }
+        var (low, high) = (0, anchors.count - 1)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if anchors[middle].time <= time { low = middle } else { high = middle }
+        }
+        let (before, after) = (anchors[low], anchors[high])
+        // A clock that was set went on as it was until then.
+        let passed = after.microseconds - before.microseconds
+        let isStep =
+            (passed - Int64(((after.time - before.time) * 1_000_000).rounded())).magnitude > 50_000
+        if isStep { return before.microseconds + away(before.time) }
+        let share = (time - before.time) / (after.time - before.time)
+        return before.microseconds
+            + Int64((Double(after.microseconds - before.microseconds) * share).rounded())
     }
 
     private static func head(_ text: String) -> String {
         text.utf8.contains { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
-            ? "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+            ? "\""
+                + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
                 + "\""
             : text
     }

@@ -56,6 +56,9 @@ enum CommandText {
         case .override(let unit, _, nil): "no more power of \(name(unit)) alone"
         case .setStandingPower(let power): "\(kilowatts(power)) as the standing power"
         case .narrow: "narrower limits at the meter"
+        case .testFrequency(.some(let frequency), let time):
+            "a simulated frequency of \(Number.short(frequency.value)) Hz\(span(time))"
+        case .testFrequency(nil, _): "no more simulated frequency"
         case .stop: "stop"
         case .resume: "resume"
         case .resumeUnit(let unit): "resume \(name(unit))"

@@ -35,7 +35,7 @@ public struct Comtrade: Sendable {
         lines += [Number.short(nominal), "0", "0,\(trace.times.count)"]
         lines.append(Self.stamp(trace.beginMicroseconds))
         let trigger = trace.triggerTime ?? 0
-        lines.append(Self.stamp(trace.beginMicroseconds + Int64((trigger * 1_000_000).rounded())))
+        lines.append(Self.stamp(trace.microseconds(at: trigger)))
         // Time factor, UTC as the data's and the place's own, a clock of unknown quality.
         let factor = Self.factor(trace)
         lines += [form.rawValue.uppercased(), "\(factor)", "0,0", "F,3"]

@@ -10,7 +10,7 @@ extension Trace {
         func optional(_ text: String?) -> String { text.map(q) ?? "null" }
         func number(_ value: Double) -> String { value.isFinite ? "\(value)" : "null" }
         let rows = happenings.map {
-            "{\"at\":\(q(CivilTime(microseconds: beginMicroseconds + Int64(($0.time * 1_000_000).rounded())).text)),"
+            "{\"at\":\(q(CivilTime(microseconds: microseconds(at: $0.time)).text)),"
                 + "\"time_s\":\(number($0.time)),\"unit\":\(optional($0.unit)),\"what\":\(q($0.text)),"
                 + "\"trip\":\($0.isTrip),\"first_out\":\($0.isFirstOut)}"
         }

@@ -31,7 +31,8 @@ extension Trace {
             <h2>What it carries</h2>
             \(fileTable)
             <p class="note">Times are UTC, as the gateway's clock had them. Power out of the battery is positive. Curves show what the
-            controller was given and what it decided, cycle by cycle; a value that is old keeps its last reading, its age is in the CSV.
+            controller was given and what it decided, cycle by cycle; what meter or inverter said more than 2 s before, a battery 5 s,
+            is a gap.
             Written by \(Self.escaped(about.isEmpty ? "an unknown program" : about)).</p>
             </body></html>
 
@@ -88,9 +89,15 @@ extension Trace {
             } ?? ""
         text += "\(times.count) cycles over \(length) s"
         text += ", units \(units.joined(separator: ", "))."
-        if let first = happenings.first(where: \.isFirstOut) {
+        // Of what it was kept for: something that had tripped long before is another incident.
+        let since = (triggerTime ?? 0) - 0.5
+        if let first = happenings.first(where: { $0.isFirstOut && $0.time >= since }) {
             text +=
-                " First out: \(first.text) of \(first.unit ?? site), \(Number.fixed(first.time, 3)) s after the begin."
+                " First out: \(first.text) of \(first.unit ?? site), \(Number.fixed(first.time + offset, 3)) s after the begin."
+        }
+        if offset > 0 {
+            let begin = CivilTime(microseconds: recordingBeginMicroseconds).text
+            text += " A part: seconds count from the recording's begin, \(begin)."
         }
         if let fault { text += " The recording could not be read to its end: \(fault)." }
         return text
@@ -108,11 +115,10 @@ extension Trace {
         guard !happenings.isEmpty else { return "<p>Nothing changed.</p>" }
         let most = 500
         let rows = happenings.prefix(most).map { happening in
-            let at = CivilTime(
-                microseconds: beginMicroseconds + Int64((happening.time * 1_000_000).rounded()))
+            let at = CivilTime(microseconds: microseconds(at: happening.time))
             let mark = happening.isFirstOut ? "<span class=\"first\">first out</span>" : ""
             return
-                "<tr><td class=\"t\">\(at.clock)</td><td class=\"t\">\(Number.fixed(happening.time, 3)) s</td>"
+                "<tr><td class=\"t\">\(at.clock)</td><td class=\"t\">\(Number.fixed(happening.time + offset, 3)) s</td>"
                 + "<td>\(Self.escaped(happening.unit ?? "site"))</td>"
                 + "<td\(happening.isTrip ? " class=\"trip\"" : "")>\(Self.escaped(happening.text))\(mark)</td></tr>"
         }

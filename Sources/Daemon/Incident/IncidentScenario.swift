@@ -34,7 +34,8 @@ struct ScenarioWish: Sendable, Equatable {
         case .stop: words = "stop"
         case .resume: words = "resume"
         case .resumeUnit(let unit): words = "resume \(name(unit))"
-        case .setBasePoint, .revokeBasePoint, .reenter, .setStandingPower, .narrow: return nil
+        case .setBasePoint, .revokeBasePoint, .reenter, .setStandingPower, .narrow, .testFrequency:
+            return nil
         }
     }
 }
@@ -49,21 +50,29 @@ extension Trace {
         var text = "# measured at \(site), \(CivilTime(microseconds: beginMicroseconds).text)\nt_s,f_hz\n"
         let values = analog.first { $0.owner == nil && $0.name == "frequency" }?.values ?? []
         var last: (time: Double, value: Double)?
-        for (time, value) in zip(times, values) where value.isFinite && (40...70).contains(value) {
-            if let last, time - last.time < 0.0995 || (value - last.value).magnitude < 0.0005,
-                time - last.time < 1
-            {
+        // Between two points the plant goes straight: where it moves, it moves from where it stood.
+        var passed: (time: Double, value: Double)?
+        func line(_ point: (time: Double, value: Double)) -> String {
+            "\(Number.fixed(point.time, 3)),\(Number.fixed(point.value, 4))\n"
+        }
+        for point in zip(times, values) where point.1.isFinite && (40...70).contains(point.1) {
+            let hasMoved = last.map { (point.1 - $0.value).magnitude >= 0.0005 } ?? true
+            guard hasMoved || point.0 - (last?.time ?? 0) >= 1 else {
+                passed = point
                 continue
             }
-            text += "\(Number.fixed(time, 3)),\(Number.fixed(value, 4))\n"
-            last = (time, value)
+            if hasMoved, let passed { text += line(passed) }
+            text += line(point)
+            (last, passed) = (point, nil)
         }
+        if let passed { text += line(passed) }
         return last == nil ? "t_s,f_hz\n0,50\n" : text
     }
 
-    /// A scenario out of what was recorded: the frequency, who was silent when, which readings stood out, and
-    /// what people asked for. The plant in it is the simulated one: what tripped here is named, and whoever
-    /// takes the file over says what must come of it.
+    /// A scenario out of what was recorded: the frequency, who was silent when, which readings stood out,
+    /// which wired inputs told something, and what people asked for; in words what is not in it. The plant
+    /// in it is the simulated one: what tripped here is named, and whoever takes the file over says what must
+    /// come of it.
     ///
     /// - Parameters:
     ///   - sitePath: of the site's file, from the scenario's folder.
@@ -90,9 +99,12 @@ extension Trace {
         {
             text += "cells_in_series: \(Int(min(1_000, max(1, (pack / ((low + high) / 2)).rounded()))))\n"
         }
-        let steps = (wishSteps + units.flatMap(silences) + units.flatMap(outstanding)).sorted { $0.0 < $1.0 }
+        let ofUnits = units.flatMap { silences(of: $0) + outstanding(of: $0) + wires(of: $0) }
+        let steps = (wishSteps + ofUnits).sorted { $0.0 < $1.0 }
         text += steps.isEmpty ? "\nsteps: []\n" : "\nsteps:\n"
         for (time, words) in steps { text += "  - {at_s: \(Number.fixed(time, 3)), \(words)}\n" }
+        text += "\n# Not carried over from the recording:\n"
+        for lost in notInScenario { text += "#   \(Self.quotable(lost))\n" }
         text += "\n# What the recording shows; expectations are written by whoever takes this file over.\n"
         for happening in happenings.prefix(200) {
             text +=
@@ -131,6 +143,33 @@ extension Trace {
         if base.isFinite, base.magnitude > 0.05 {
             let time = "\(Int((times.last ?? 0).rounded(.up)) + 60)s"
             steps.insert((0, "operator: \"setpoint \(Number.short(base)) --for \(time)\""), at: 0)
+        }
+        return steps
+    }
+
+    /// Inputs of the I/O module: the recording's channel, and the fault that makes the same of the simulated
+    /// one. A circuit breaker's contact opens by a cut wire there.
+    private static let wired: [(channel: String, fault: String, more: String)] = [
+        ("emergency stop pressed", "estop", ""), ("smoke", "smoke", ""), ("gas", "gas", ""),
+        ("door open", "door", ""), ("breaker open", "wire_break", ", input: breaker"),
+    ]
+
+    /// When the wires of a unit told something, and when no more. Several wires cannot be cut at a time.
+    private func wires(of unit: String) -> [(Double, String)] {
+        var steps: [(Double, String)] = []
+        for input in Self.wired {
+            let channel = status.first { $0.owner == unit && $0.name == input.channel }
+            var isTold = false
+            for (time, value) in zip(times, channel?.values ?? []) where value != isTold {
+                steps.append(
+                    (
+                        time,
+                        value
+                            ? "fault: \(input.fault), unit: \(unit)\(input.more)"
+                            : "clear: \(input.fault), unit: \(unit)"
+                    ))
+                isTold = value
+            }
         }
         return steps
     }
@@ -183,5 +222,54 @@ extension Trace {
             }
         }
         return steps
+    }
+}
+
+// MARK: What is lost
+
+extension Trace {
+    /// Causes of trips that a scenario's frequency and steps bring about.
+    private static let carried: Set<String> = [
+        "cell_overvoltage", "cell_overtemperature_charge", "cell_overtemperature_discharge", "cell_spread",
+        "temperature_rise", "temperature_rise_fast", "lost_bms", "lost_inverter", "emergency_stop", "smoke",
+        "gas", "door", "breaker",
+    ]
+
+    /// What is in the recording and in no scenario of it, in words, each once.
+    public var notInScenario: [String] {
+        var lost: [String] = []
+        var known: Set<String> = []
+        for happening in happenings {
+            guard let what = loss(happening) else { continue }
+            let place = happening.unit ?? "the site"
+            guard known.insert("\(place) \(what)").inserted else { continue }
+            lost.append("\(what) of \(place), \(Number.fixed(happening.time + offset, 3)) s")
+        }
+        if isGridSupervised && beginsInService {
+            lost.append(
+                "the grid that had been entered before: the scenario waits for its time to enter service anew, and gives no "
+                    + "power before")
+        }
+        lost.append(
+            "alarms and warnings that batteries and inverters told themselves, the limits they told, insulation, "
+                + "what the meter saw beside the frequency, contacts that did not follow, an I/O module that was silent"
+        )
+        return lost
+    }
+
+    /// In words; `nil` = it is carried over, or comes of what is.
+    private func loss(_ happening: Happening) -> String? {
+        let words = happening.text.split(separator: " ")
+        if let first = words.first, first == "TRIP" || first == "warning", words.count == 2 {
+            return Self.carried.contains(String(words[1])) ? nil : happening.text
+        }
+        if happening.text.hasPrefix("asked for: ") {
+            return wishes.contains { $0.time == happening.time } ? nil : happening.text
+        }
+        let prefixes = [
+            "contactors: ", "the grid: ", "trip latched before: ", "the program stood still",
+            "the controller starts", "frequency is measured by nobody", "the clock was put",
+        ]
+        return prefixes.contains { happening.text.hasPrefix($0) } ? happening.text : nil
     }
 }

@@ -1,5 +1,6 @@
 import Control
 import CycleRecord
+import FrequencyRecord
 import Interlocks
 import Plant
 import Quantities
@@ -72,15 +73,32 @@ public struct Trace: Sendable {
     public internal(set) var beginMicroseconds: Int64 = 0
     /// Of each cycle, since the first one, s.
     public internal(set) var times: [Double] = []
+    /// How long after the recording's first cycle this begins, s: more than 0 in a window of it.
+    public internal(set) var offset = 0.0
+    /// How many cycles of the recording come before it.
+    public internal(set) var cyclesBefore = 0
     public internal(set) var analog: [Analog] = []
     public internal(set) var status: [Status] = []
     public internal(set) var bars: [Bar] = []
     public internal(set) var happenings: [Happening] = []
+    /// Whether power waits for the grid to be seen good.
+    var isGridSupervised = false
     var wishes: [ScenarioWish] = []
+    /// What the wall clock showed in some of its cycles; between two of them it went evenly.
+    var anchors: [Anchor] = []
+    /// How the site answered the frequency in the minutes before, as far as the recording carries it.
+    public internal(set) var samples: [FrequencySample] = []
     /// The site's file and what it names, as they were carried.
     public internal(set) var files: [CarriedFile] = []
     /// Why the rest could not be read.
     public internal(set) var fault: String?
+
+    struct Anchor: Sendable {
+        /// Since the first cycle, s.
+        var time: Double
+        /// Since 1970-01-01 00:00 UTC.
+        var microseconds: Int64
+    }
 
     /// Without a cycle.
     public init(site: String, units: [String]) {
@@ -99,25 +117,48 @@ public struct Trace: Sendable {
                 fault = "it has \(reader.unitCount) units, and its site \(units.count)"
                 return
             }
-            while let record = try reader.next() {
-                switch record {
-                case .about(let text): about = text
-                case .capture(let note): capture = note
-                case .command(let command, let now): builder.note(command, at: now)
-                case .cycle(let inputs, let words): builder.add(inputs, words)
-                case .start: builder.restart("the controller starts")
-                case .checkpoint: builder.restart(nil)
-                case .file(let path, let bytes): note(path, bytes)
-                case .endAsked, .end: break
+            var isWhole = true
+            while isWhole {
+                do throws(RecordingFault) {
+                    while let record = try reader.next() { take(record, into: &builder) }
+                    isWhole = false
+                } catch {
+                    fault = (fault.map { $0 + "; " } ?? "") + error.description
+                    isWhole = reader.skipDamage()
+                    builder.restart("what is between here and the next is damaged")
                 }
             }
         } catch {
             fault = error.description
         }
         builder.finish(into: &self)
+        tellTrigger()
+    }
+
+    /// What it was kept for stands among what happened, at its place.
+    private mutating func tellTrigger() {
+        guard let capture, let time = triggerTime else { return }
+        let place = happenings.firstIndex { $0.time > time } ?? happenings.count
+        happenings.insert(
+            Happening(time: time, unit: nil, text: "kept because of: \(capture.trigger)"), at: place)
+    }
+
+    private mutating func take(_ record: RecordingReader.Record, into builder: inout TraceBuilder) {
+        switch record {
+        case .about(let text): about = text
+        case .capture(let note): capture = note
+        case .command(let command, let now): builder.note(command, at: now)
+        case .cycle(let inputs, let words): builder.add(inputs, words)
+        case .instant(let now, let wall): builder.note(wallNanoseconds: wall, at: now)
+        case .start: builder.restart("the controller starts")
+        case .checkpoint: builder.restart(nil)
+        case .file(let path, let bytes): note(path, bytes)
+        case .endAsked, .end, .fields: break
+        }
     }
 
     private mutating func note(_ path: String, _ bytes: [UInt8]) {
+        if path == CarriedPerformance.path { samples = CarriedPerformance.samples(bytes) }
         var digest = Checksum()
         digest.add(bytes)
         files.append(CarriedFile(path: path, bytes: bytes.count, digest: digest.text))
@@ -128,7 +169,10 @@ public struct Trace: Sendable {
         guard let capture, let first = times.first, let last = times.last else { return nil }
         let time = Double(capture.wallMicroseconds - beginMicroseconds) / 1_000_000
         // The wall clock may have been set in between.
-        return time >= first - 1 && time <= last + 1 ? min(max(time, first), last) : nil
+        guard time >= first - 1 && time <= last + 1 else { return nil }
+        func away(_ time: Double) -> UInt64 { (microseconds(at: time) - capture.wallMicroseconds).magnitude }
+        let near = times.filter { ($0 - time).magnitude < 1 }
+        return near.min { away($0) < away($1) } ?? min(max(time, first), last)
     }
 
     /// The same without what lies outside of `from` … `to`, s since the first cycle.
@@ -144,7 +188,10 @@ public struct Trace: Sendable {
         }
         let base = times[begin]
         part.times = times[begin...end].map { $0 - base }
-        part.beginMicroseconds += Int64((base * 1_000_000).rounded())
+        part.beginMicroseconds = microseconds(at: base)
+        for index in part.anchors.indices { part.anchors[index].time -= base }
+        part.offset += base
+        part.cyclesBefore += begin
         for index in part.analog.indices {
             part.analog[index].values = Array(analog[index].values[begin...end])
         }

@@ -19,6 +19,11 @@ public struct TraceBuilder {
     private var happenings: [Trace.Happening] = []
     private var wishes: [ScenarioWish] = []
     private var before: RecordedDecision?
+    /// The frequency is beyond its normal band.
+    private var isOutside = false
+    private var isGridSupervised = false
+    /// A first trip was told since the unit had none.
+    private var isTripTold: [Bool]
     private var latchedEver: [InterlockSet]
     private var latched: [[InterlockSet]]
     /// Clock reading that is time zero, and that of the last cycle.
@@ -27,6 +32,9 @@ public struct TraceBuilder {
     private var wall: (seconds: Int64, time: Double)?
     /// The wall clock's second at the instant in which it changed: exact to a cycle.
     private var exact: (seconds: Int64, time: Double)?
+    /// What the wall clock showed in the cycle that comes.
+    private var instant: (now: MonotonicTime, nanoseconds: Int64)?
+    private var anchors: [Trace.Anchor] = []
 
     /// - Parameter units: their names, in the order of the site.
     public init(_ units: [String]) {
@@ -41,6 +49,7 @@ public struct TraceBuilder {
         modes = units.map { Trace.Bar(owner: $0, name: "mode") }
         limits = units.map { Trace.Bar(owner: $0, name: "limited by") }
         contacts = units.map { Trace.Bar(owner: $0, name: "main contact") }
+        isTripTold = units.map { _ in false }
         latchedEver = units.map { _ in .none }
         latched = units.map { _ in [] }
     }
@@ -58,11 +67,23 @@ public struct TraceBuilder {
         if let wish = ScenarioWish(command, units, at: max(0, time)) { wishes.append(wish) }
     }
 
+    /// What the wall clock showed in the cycle that comes.
+    public mutating func note(wallNanoseconds nanoseconds: Int64, at now: MonotonicTime) {
+        instant = (now, nanoseconds)
+    }
+
+    private mutating func anchor(_ time: Double, _ now: MonotonicTime) {
+        guard let found = instant, found.now == now else { return }
+        instant = nil
+        anchors.append(Trace.Anchor(time: time, microseconds: found.nanoseconds / 1_000))
+    }
+
     /// - Parameter words: of the decision.
     public mutating func add(_ inputs: CycleInputs, _ words: [UInt64]) {
         let decision = RecordedDecision(words, columns)
         let time = place(inputs)
         times.append(time)
+        anchor(time, inputs.now)
         var (value, flag) = (0, 0)
         for channel in SiteChannel.all {
             analog[value].values.append(channel.value(inputs, decision))
@@ -86,12 +107,18 @@ public struct TraceBuilder {
             latched[index].append(unit.latched)
             extend(&modes[index], unit.mode.map { "\($0.name)" } ?? "unknown", time)
             extend(&limits[index], unit.limitedBy.map(CauseText.of) ?? "unknown", time)
-            let contact = inputs.units[index].inputs.isMainContactorClosed.whole
+            let contact = inputs.units[index].inputs[.mainContactor].whole
             extend(&contacts[index], contact.value.map { $0 ? "closed" : "open" } ?? "not read", time)
         }
+        isGridSupervised = decision.isGridSupervised
         compare(decision, at: time)
         before = decision
     }
+
+    /// Longer between two cycles is told, s.
+    private static let standstill = 0.2
+    /// A wall clock that goes on otherwise than the cycles by more was set, s.
+    private static let clockStep: Int64 = 2
 
     /// A crafted recording begins anew as often as it likes: behind so many seconds its time stands still.
     private static let longest = 3e9
@@ -109,8 +136,23 @@ public struct TraceBuilder {
         }
         last = now
         let time = min(Double(now - (zero ?? now)) / 1e9, Self.longest)
-        if let wall, exact == nil, inputs.wallSeconds == wall.seconds + 1 {
-            exact = (inputs.wallSeconds, time)
+        if let wall {
+            let passed = Int64((time - wall.time).rounded())
+            let step = (inputs.wallSeconds &- wall.seconds) &- passed
+            if step.magnitude >= Self.clockStep.magnitude {
+                // The clock that was put right counts for all of it: the one before said nothing.
+                exact = nil
+                happenings.append(
+                    Trace.Happening(
+                        time: time, unit: nil,
+                        text:
+                            "the clock was put \(step > 0 ? "forward" : "back") by \(step.magnitude) s: times are "
+                            + (anchors.isEmpty
+                                ? "as it says afterwards" : "as it showed them, before and after"))
+                )
+            } else if exact == nil, inputs.wallSeconds == wall.seconds + 1 {
+                exact = (inputs.wallSeconds, time)
+            }
         }
         wall = (inputs.wallSeconds, time)
         return time
@@ -130,20 +172,45 @@ public struct TraceBuilder {
         guard let before else { return first(now, at: time) }
         if let old = before.cycle, let new = now.cycle, new != old &+ 1, new > old {
             tell(time, nil, "\(new - old - 1) cycles are missing in the recording")
+        } else if times.count > 1, time - times[times.count - 2] >= Self.standstill {
+            let length = ((time - times[times.count - 2]) * 1_000).rounded()
+            tell(time, nil, "the program stood still: no cycle for \(Int(length)) ms")
         }
         if now.outage != before.outage {
             tell(time, nil, now.outage.map { "the grid: \($0.words)" } ?? "the grid allows service")
         }
-        if now.meter != before.meter, let meter = now.meter { tell(time, nil, "the meter is \(meter.name)") }
+        if now.meter != before.meter, let meter = now.meter {
+            tell(time, nil, "the meter is \(meter.name)")
+        }
         if now.source != before.source {
             tell(
                 time, nil,
                 "frequency is measured by " + (now.source.map { CauseText.of($0, units) } ?? "nobody"))
         }
+        compareFrequency(now, at: time)
         if now.basePointSource != before.basePointSource, let source = now.basePointSource {
             tell(time, nil, "the base point is that of: \(source.name)")
         }
         for index in units.indices { compare(before.unit(index), now.unit(index), index, at: time) }
+    }
+
+    /// Of the nominal frequency, as captures are kept by; back it must come a little further.
+    private static let (normalBand, backBand) = (0.01, 0.009)
+
+    private mutating func compareFrequency(_ now: RecordedDecision, at time: Double) {
+        guard let frequency = now.frequency?.value else { return }
+        let nominal = frequency < 55 ? 50.0 : 60.0
+        let deviation = (frequency - nominal).magnitude
+        if !isOutside, deviation > nominal * Self.normalBand {
+            isOutside = true
+            let response =
+                now.response.map { ", the response is \(Number.short($0.value / 1_000)) kW" } ?? ""
+            let shown = Number.short(frequency)
+            tell(time, nil, "frequency \(shown) Hz, beyond 1 % of \(Int(nominal)) Hz\(response)")
+        } else if isOutside, deviation <= nominal * Self.backBand {
+            isOutside = false
+            tell(time, nil, "frequency \(Number.short(frequency)) Hz, within 1 % again")
+        }
     }
 
     private mutating func first(_ now: RecordedDecision, at time: Double) {
@@ -151,9 +218,8 @@ public struct TraceBuilder {
             let unit = now.unit(index)
             if let mode = unit.mode { tell(time, index, "is \(mode.name)") }
             for id in Self.members(unit.latched) {
-                tell(
-                    time, index, "trip latched before: \(id.name)", isFirstOut: unit.firstOut == id,
-                    trip: id)
+                // First out belongs to what happens in the window; this happened before it.
+                tell(time, index, "trip latched before: \(id.name)", trip: id)
             }
         }
     }
@@ -161,9 +227,14 @@ public struct TraceBuilder {
     private mutating func compare(
         _ old: RecordedDecision.Unit, _ new: RecordedDecision.Unit, _ index: Int, at time: Double
     ) {
-        for id in Self.members(new.latched.subtracting(old.latched)) {
-            tell(time, index, "TRIP \(id.name)", isFirstOut: new.firstOut == id, trip: id)
+        let came = new.latched.subtracting(old.latched)
+        for id in Self.members(came) {
+            // As the recording has it: what comes into a unit that was tripped already is first of nothing.
+            let isFirst = new.firstOut == id
+            tell(time, index, "TRIP \(id.name)", isFirstOut: isFirst && !isTripTold[index], trip: id)
+            if isFirst { isTripTold[index] = true }
         }
+        if new.latched.isEmpty { isTripTold[index] = false }
         for id in Self.members(old.latched.subtracting(new.latched)) {
             tell(time, index, "trip reset: \(id.name)")
         }
@@ -180,7 +251,8 @@ public struct TraceBuilder {
             tell(time, index, (old.mode.map { "\($0.name) → " } ?? "") + "\(mode.name)")
         }
         if new.hold.isEmpty != old.hold.isEmpty {
-            tell(time, index, new.hold.isEmpty ? "nothing holds it any more" : "is held until it is resumed")
+            tell(
+                time, index, new.hold.isEmpty ? "nothing holds it any more" : "is held until it is resumed")
         }
     }
 
@@ -214,8 +286,12 @@ public struct TraceBuilder {
         }
         for index in units.indices { trace.bars += [modes[index], limits[index], contacts[index]] }
         (trace.happenings, trace.wishes) = (happenings, wishes)
-        if let known = exact ?? wall {
-            trace.beginMicroseconds = known.seconds * 1_000_000 - Int64((known.time * 1_000_000).rounded())
+        (trace.anchors, trace.isGridSupervised) = (anchors, isGridSupervised)
+        if !anchors.isEmpty {
+            trace.beginMicroseconds = trace.microseconds(at: 0)
+        } else if let known = exact ?? wall {
+            trace.beginMicroseconds =
+                known.seconds * 1_000_000 - Int64((known.time * 1_000_000).rounded())
         }
     }
 }

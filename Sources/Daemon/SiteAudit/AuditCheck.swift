@@ -33,6 +33,11 @@ public struct AuditCheck: Sendable {
             fault = .broken(number: number, why: "it, or \(before), which it follows, is another one")
             return
         }
+        // Numbers may be passed over by a crash, but not one whose head somebody has.
+        if let head, let kept = known.first(where: { $0.number > head.number && $0.number < number }) {
+            fault = .cut(known: kept, end: head.number)
+            return
+        }
         let own = record.head
         if let other = known.first(where: { $0.number == number && $0 != own }) {
             fault = .broken(number: number, why: "it is not the one that was kept, \(other.text)")
@@ -64,11 +69,14 @@ extension AuditCheck.Finding: CustomStringConvertible {
     public var description: String {
         switch self {
         case .whole(let records, let first, let head):
-            "whole: \(records) records, from \(first) on; head \(head.text)"
+            "whole: \(records) records, from \(first) on"
+                + (head.number - first + 1 > records
+                    ? ", \(head.number - first + 1 - UInt64(records)) numbers without one" : "")
+                + "; head \(head.text)"
         case .empty: "there is no record yet"
         case .broken(let number, let why): "NOT AS IT WAS WRITTEN, first at record \(number): \(why)"
         case .cut(let known, let end):
-            "CUT: head \(known.text) was kept, and the audit ends at record \(end)"
+            "CUT: head \(known.text) was kept, and behind record \(end) it is not there"
         }
     }
 }

@@ -120,6 +120,16 @@ extension EventTable {
                 Scale factors and rating of the device against max_power_kw.
                 """),
         EventRow(
+            .otherDevice, "2af248c827ed40ae81eee385fea65da8", .warning,
+            "Another device answers at a device's address",
+            """
+            It says another maker, model or serial number than the one before it since the start. An inverter gets power only
+            after it has said who it is, and none where the reversion was proven of another.
+            """,
+            advice: """
+                Was it exchanged? Otherwise two devices have one address: compare the serial numbers in the lines `identified`.
+                """),
+        EventRow(
             .mapChanged, "dee55f0a4c805c5497da2ccdc43754de", .warning,
             "A device has changed its models",
             """

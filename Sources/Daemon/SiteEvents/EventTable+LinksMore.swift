@@ -140,6 +140,26 @@ extension EventTable {
                 others away.
                 """),
         EventRow(
+            .framesMissing, "ae557e8e9af74ce39b240de733310018", .warning,
+            "Many of a battery's frames do not come",
+            """
+            Fewer than 70 % of its frames came within ten seconds, by its period or as before. Its readings are
+            fresh enough all the same; a few frames more that are missing, and it counts as silent.
+            """,
+            advice: """
+                CAN wiring, termination and supply; 'ballastctl can monitor'; its period ('period_ms') in the
+                site's file.
+                """),
+        EventRow(
+            .framesWhole, "261569d011e74241b0965097b497509d", .notice,
+            "A battery's frames come as they should again",
+            """
+            At least 90 % of them came within ten seconds.
+            """,
+            advice: """
+                Nothing.
+                """),
+        EventRow(
             .busLoadHigh, "48d9752e96245df8af3edac873b48d77", .warning,
             "A CAN bus carries more than 80 % of what it can",
             """

@@ -37,7 +37,36 @@ extension EventTable {
             """,
             advice: """
                 Nothing to do.
-                """, way: .stays(.ofAnotherProgram)),
+                """),
+        EventRow(
+            .frequencyTest, "0c4c1f8b4b5f4a86a1de0b7f6e2f9d31", .warning,
+            "The site answers to a simulated frequency",
+            """
+            A service person tests the response of a real battery (mode hil): @BALLAST_VALUE@ Hz in place of what
+            the grid has. Limits, interlocks and the grid's supervision go by what is measured.
+            """,
+            advice: """
+                It ends by its time; 'ballastctl commission frequency --end' or a stop ends it now.
+                """),
+        EventRow(
+            .frequencyTestEnd, "6d0b9f2be3d2460a9b5b6d1c3ea74f52", .notice,
+            "The test with a simulated frequency is over",
+            """
+            Its time is over, somebody has ended it, or the grid was not well: the site answers to what is measured.
+            """,
+            advice: """
+                'ballastctl frequency report --tests' judges it.
+                """),
+        EventRow(
+            .certificateEnds, "b7f3a5c0de2849d5a6f10b1c7c3e8d64", .warning,
+            "The certificate of the site's link ends soon",
+            """
+            ballast-link says so. Once it has ended the aggregator takes no report and the site gets no lease;
+            records wait on the disk.
+            """,
+            advice: """
+                Renew it: 'ballast-aggregator certificate' on the aggregator's machine; the link takes it over by itself.
+                """),
         EventRow(
             .reloaded, "5bb58c49d65c5b27aa54a65a5f28df04", .notice,
             "The configuration was read anew",

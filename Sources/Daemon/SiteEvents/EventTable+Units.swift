@@ -299,6 +299,16 @@ extension EventTable {
                 Look at the sensor, its wiring and the thing itself before it trips: what flickers is seldom well.
                 """),
         EventRow(
+            .exposureGrows, "efa977b40467480091bb9c0dcb8b0ae6", .notice,
+            "Unit @BALLAST_UNIT@: @BALLAST_INTERLOCK@ has passed its limit for another quarter of what it may in all",
+            """
+            Each time was shorter than the row's debounce; the sum trips. It leaks at a twentieth of the time in
+            which the limit is kept. A restart keeps it to a quarter.
+            """,
+            advice: """
+                Look at the sensor, its wiring and the thing itself before it trips.
+                """),
+        EventRow(
             .shortGap, "b06bc8f5495645979bde7d9df3e2233d", .notice,
             "A device of unit @BALLAST_UNIT@ was missing for @BALLAST_VALUE@, and the unit is back",
             """

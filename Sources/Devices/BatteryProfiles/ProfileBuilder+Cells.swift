@@ -66,7 +66,7 @@ extension ProfileBuilder {
         var message: Int?
         for cell in 0..<map.count {
             guard let place = place(names.name(cell), "signals", reader) else { return nil }
-            if cell == 0 { checkUnit(of: place, quantity, common.scale, reader) }
+            if cell == 0 { checkUnit(of: place, quantity, common, reader) }
             var binding = common
             let own = self.binding(place, field: map.first + cell, quantity)
             binding.message = own.message
@@ -91,7 +91,7 @@ extension ProfileBuilder {
         guard let place = place(value, "value", reader),
             let indexSignal = sibling(index, "index", of: place, reader)
         else { return nil }
-        checkUnit(of: place, quantity, common.scale, reader)
+        checkUnit(of: place, quantity, common, reader)
         var binding = common
         binding.message = place.message
         binding.field = map.first

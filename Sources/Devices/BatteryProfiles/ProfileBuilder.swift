@@ -206,7 +206,7 @@ struct ProfileBuilder {
         }
         var binding = binding(place, field: quantity.rawValue, quantity)
         limits(&binding, reader)
-        checkUnit(of: place, quantity, binding.scale, reader)
+        checkUnit(of: place, quantity, binding, reader)
         binding.sign = sign ?? .positive
         binding.checksScale = checksScale == true
         binding.refinementTolerance = (within ?? 1) + 0.000_01
@@ -218,14 +218,23 @@ struct ProfileBuilder {
         return ()
     }
 
-    /// Refuses a signal whose unit, by the DBC file, is another one than what its scale makes of it. A unit
-    /// that nobody knows passes: makers write anything there; so does a decade between equal units, since one
-    /// maker's battery sends tenths where another sends hundredths.
+    /// Refuses a signal whose unit, by the DBC file, is another one than what its scale makes of it; one of
+    /// something else, °F for °C, needs a scale or an offset that somebody has thought of. A unit that nobody
+    /// knows passes: makers write anything there; so does a decade between equal units, since one maker's
+    /// battery sends tenths where another sends hundredths.
     func checkUnit(
-        of place: Place, _ quantity: BatteryQuantity, _ scale: Double, _ reader: ConfigReader
+        of place: Place, _ quantity: BatteryQuantity, _ binding: ValueBinding, _ reader: ConfigReader
     ) {
-        let unit = signal(place).unit
-        guard let factor = UnitText.factor(from: unit, to: quantity.unit) else { return }
+        let (unit, scale) = (signal(place).unit, binding.scale)
+        guard let factor = UnitText.factor(from: unit, to: quantity.unit) else {
+            if UnitText.isOther(unit, than: quantity.unit), scale.magnitude == 1, binding.offset == 0 {
+                reader.refuse(
+                    "scale",
+                    "the signal is in \(unit) by the DBC file and \(quantity.unit) is wanted: say scale and offset that"
+                        + " make it so, or another unit in the DBC file where that is wrong")
+            }
+            return
+        }
         guard abs(scale.magnitude - factor) > factor * 0.001 else { return }
         if factor == 1, (0.099...10.01).contains(scale.magnitude) { return }
         reader.refuse(

@@ -95,7 +95,7 @@ public struct ProfiledBattery: Sendable {
         }
         var tally = Tally()
         for index in message.firstBinding..<(message.firstBinding + message.bindingCount) {
-            store(profile.map.bindings[index], length, time, &tally)
+            store(profile.map.bindings[index], length, isBlank: frame.isBlank, time, &tally)
         }
         checkOrder(at: time, &tally)
         // All bits of all bytes are no alarm: what is not said grows old.
@@ -155,8 +155,9 @@ public struct ProfiledBattery: Sendable {
 
     // MARK: Numbers
 
+    /// - Parameter isBlank: all bits of all bytes are set, which is no number, whatever it would scale to.
     private mutating func store(
-        _ binding: ValueBinding, _ length: Int, _ time: MonotonicTime, _ tally: inout Tally
+        _ binding: ValueBinding, _ length: Int, isBlank: Bool, _ time: MonotonicTime, _ tally: inout Tally
     ) {
         guard let sample = sample(binding.signal) else {
             let isShort = binding.isAlwaysThere && binding.end > length
@@ -166,7 +167,7 @@ public struct ProfiledBattery: Sendable {
             return
         }
         guard let place = place(of: binding) else { return tally.reject(.outOfRange) }
-        if isInvalid(sample.raw & binding.mask, binding) {
+        if isBlank || isInvalid(sample.raw & binding.mask, binding) {
             fields[place] = Field(time: time, fault: .notImplemented)
             tally.hasTaken = true
             return

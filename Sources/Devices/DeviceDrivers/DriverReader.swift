@@ -184,6 +184,8 @@ struct DriverReader {
         control.takeover = takeover
         control.hold = hold
         control.reversionTime = timer.flatMap { cyclic($0, "reversion_register", reader, map) }
+        // A dead-man's timer in minutes would wait sixty times too long.
+        if let timer = control.reversionTime { checkUnit(of: map.registers[timer], "s", reader) }
         control.heartbeatRegister = heartbeat.flatMap { cyclic($0, "heartbeat", reader, map) }
         control.heartbeatInterval = interval
         if reversion != .absent && hold == nil && timer == nil {

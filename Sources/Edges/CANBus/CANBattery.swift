@@ -32,6 +32,21 @@ public enum CANBattery: Sendable {
         }
     }
 
+    /// Whether it tells single cells, and not their extremes alone.
+    var hasCells: Bool {
+        switch self {
+        case .pylontech: false
+        case .profile(let battery): battery.hasCells
+        }
+    }
+
+    func look(at now: MonotonicTime, into cells: inout CellImage) {
+        switch self {
+        case .pylontech: break
+        case .profile(let battery): battery.look(at: now, into: &cells)
+        }
+    }
+
     /// All frames that concern it, its own and ours; what a receive filter lets through.
     public var identifiers: [CANIdentifier] {
         let own: [CANIdentifier] =

@@ -29,6 +29,9 @@ public enum CANBusEvent: BusEvent {
     /// In thousandths of what the bus carries.
     case loadHigh(UInt32)
     case loadNormal(UInt32)
+    /// So many of a hundred frames of the battery come, and the others do not.
+    case framesMissing(UInt32)
+    case framesWhole
 
     public static var filler: CANBusEvent { .linkUp }
 
@@ -49,6 +52,7 @@ public enum CANBusEvent: BusEvent {
         case .framesDropped: 12
         case .loadHigh: 13
         case .loadNormal: 14
+        case .framesMissing, .framesWhole: 15
         }
     }
 }

@@ -1,4 +1,5 @@
 import DeviceCodecs
+import Quantities
 import Synchronization
 
 /// What a CAN bus thread has done so far; any thread may read it at any time.
@@ -19,6 +20,7 @@ public final class CANBusStatus: Sendable {
     private let droppedCount = Atomic<UInt64>(0)
     private let unusableCount = Atomic<UInt64>(0)
     private let bus = BusCounters()
+    private let strayCounts = StrayCounters()
 
     public init() {}
 
@@ -50,7 +52,9 @@ public final class CANBusStatus: Sendable {
     public var busState: CANBusState { CANBusState(rawValue: bus.state.load(ordering: .relaxed)) ?? .unknown }
     /// In thousandths of what the bus carries, over the last second.
     public var load: UInt32 { bus.load.load(ordering: .relaxed) }
-    public var isTransmitStalled: Bool { bus.isStalled.load(ordering: .relaxed) }
+
+    /// What came since the battery's last word and was none; `nil` = nothing.
+    public func strays(at now: MonotonicTime) -> CANStrays? { strayCounts.look(at: now) }
 
     /// All of it, by the names that the site's status gives it.
     public var counters: [String: UInt64] {
@@ -75,6 +79,8 @@ public final class CANBusStatus: Sendable {
         case .outOfRange, .contradictory, .voltageScale: break
         }
     }
+    func addStray(_ kind: StrayCounters.Kind, at time: MonotonicTime) { strayCounts.add(kind, at: time) }
+    func clearStrays() { strayCounts.clear() }
     func addIgnored() { ignoredCount.add(1, ordering: .relaxed) }
     func addBusError() { busErrorCount.add(1, ordering: .relaxed) }
     func addLinkLoss() { linkLossCount.add(1, ordering: .relaxed) }

@@ -1,3 +1,4 @@
+import BatteryProfiles
 import DeviceCodecs
 import LinuxIO
 import Plant
@@ -15,7 +16,12 @@ public final class CANConversation {
     public let status: CANBusStatus
     /// One reader may take them out.
     public let reports: RingBuffer<CANBusReport>
+    /// The battery's single cells, each second, for one reader; `nil` = it tells none.
+    public let cells: TripleBuffer<CellImage>?
 
+    private static let cellPeriod = Duration.seconds(1)
+    private var cellWriter: TripleBufferWriter<CellImage>?
+    private var cellsDue = MonotonicTime(nanoseconds: 0)
     private let rates: CANBitRates
     private var battery: CANBattery
     private var images: TripleBufferWriter<BatteryImage>
@@ -26,9 +32,13 @@ public final class CANConversation {
     private var supervision = CANSupervision()
     private var isImageNew = false
     private var seen = CANTransportCounts()
+    /// `nil` = nobody says how often its frames come.
+    private var rhythm: FrameRhythm?
 
+    /// - Parameter period: between two samples of the battery, as it should be.
     public init(
-        battery: CANBattery, rates: CANBitRates, images: consuming TripleBufferWriter<BatteryImage>,
+        battery: CANBattery, rates: CANBitRates, period: Duration? = nil,
+        images: consuming TripleBufferWriter<BatteryImage>,
         actuations: consuming TripleBufferReader<Actuation>
     ) {
         let queue = RingBuffer(capacity: 256, filler: CANBusReport.filler)
@@ -36,8 +46,12 @@ public final class CANConversation {
         reports = queue
         reporter = ReportGate(queue)
         self.rates = rates
+        let cells = battery.hasCells ? TripleBuffer(CellImage()) : nil
+        self.cells = cells
+        cellWriter = cells?.writer()
         self.battery = battery
         schedule = SendSchedule(battery.sends)
+        rhythm = period.map { FrameRhythm(period: $0) }
         self.images = images
         self.actuations = actuations
     }
@@ -52,6 +66,7 @@ public final class CANConversation {
         isLinkUp = true
         status.setLink(up: true)
         schedule.restart(at: now)
+        rhythm?.restart()
         reporter.report(.linkUp, at: now)
         note(.opened(hasCarrier: hasCarrier), at: now)
     }
@@ -67,6 +82,7 @@ public final class CANConversation {
     /// The link failed, or could not be opened.
     public func lost(_ error: CANError, at now: MonotonicTime) {
         status.addLinkLoss()
+        if case .desynchronised = error { status.addStray(.rubbish, at: now) }
         closed(at: now)
         reporter.report(.linkDown(error), at: now)
     }
@@ -79,6 +95,7 @@ public final class CANConversation {
         let garbage = counts.garbageBytes &- seen.garbageBytes
         if garbage > 0 {
             status.addGarbage(garbage)
+            status.addStray(.rubbish, at: now)
             reporter.report(.garbage(bytes: garbage), at: now)
         }
         if counts.refusedPeers != seen.refusedPeers { reporter.report(.refusedPeer, at: now) }
@@ -152,9 +169,12 @@ public final class CANConversation {
         switch battery.accept(frame, at: time) {
         case .used:
             isImageNew = true
+            status.clearStrays()
+            rhythm?.frame()
             return true
         case .rejected(let reason):
             status.addRejected(reason)
+            status.addStray(.refused, at: time)
             reporter.report(.rejectedFrame(identifier: frame.identifier, reason), at: time)
             // Its good fields were taken, and its bad ones are now marked so.
             isImageNew = true
@@ -162,6 +182,7 @@ public final class CANConversation {
         case .ignored(.unknownIdentifier), .ignored(.extendedIdentifier), .ignored(.remote),
             .ignored(.errorFrame):
             status.addIgnored()
+            status.addStray(.foreign, at: time)
             reporter.report(
                 .unknownFrame(identifier: frame.identifier, isExtended: frame.isExtended), at: time)
             return false
@@ -170,11 +191,27 @@ public final class CANConversation {
 
     /// Publishes what is new. The link may fail after frames have come; what came is published all the same.
     public func publish(at now: MonotonicTime) {
+        if cellWriter != nil, now >= cellsDue { publishCells(at: now) }
         guard isImageNew else { return }
         isImageNew = false
         let isOff = supervision.state == .busOff
         let limit = isOff ? now + .nanoseconds(1) : supervision.voidBefore
-        images.publish(battery.image(at: now).withheld(.busOff, before: limit))
+        let image = battery.image(at: now).withheld(.busOff, before: limit)
+        images.publish(image)
+        switch rhythm?.look(sample: image.packCurrent.age(at: now).map { now - $0 }, at: now) {
+        case .missing(let percent): reporter.report(.framesMissing(percent), at: now)
+        case .whole: reporter.report(.framesWhole, at: now)
+        case nil: break
+        }
+    }
+
+    /// Also while nothing comes: what was seen last is not known for ever.
+    private func publishCells(at now: MonotonicTime) {
+        cellsDue = now + Self.cellPeriod
+        guard var writer = cellWriter.take() else { return }
+        battery.look(at: now, into: &writer.pending.pointee)
+        writer.commit()
+        cellWriter = consume writer
     }
 
     // MARK: Out

@@ -27,11 +27,11 @@ public enum AccessRole: Int, Sendable, CaseIterable, Comparable {
     /// The least role that may ask for `command`.
     public static func needed(for command: ControlRequest.Command) -> AccessRole {
         switch command {
-        case .status, .timing, .trips, .metrics, .lease: .viewer
+        case .status, .timing, .trips, .metrics, .lease, .certificate: .viewer
         // Not by rank: `Asker.isControlCentre` says who may.
         case .agc, .agcRelease: .viewer
         case .reset, .stop, .resume, .setpoint, .revoke, .mode, .capture: .operator
-        case .modbusWrite, .reversion: .service
+        case .modbusWrite, .reversion, .frequencyTest: .service
         }
     }
 }
@@ -93,8 +93,8 @@ public struct Asker: Sendable, Equatable {
         self.role = role
     }
 
-    /// `user id 1000`.
-    public var name: String { userID.map { "user id \($0)" } ?? "unknown user" }
+    /// `anna (user id 1000)`.
+    public var name: String { userID.map { Accounts.person($0) } ?? "unknown user" }
 
     /// Why the asker may not do what takes `needed`; `nil` where it may.
     public func refusal(of deed: String, needing needed: AccessRole) -> String? {

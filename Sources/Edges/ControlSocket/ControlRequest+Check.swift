@@ -5,6 +5,9 @@ extension ControlRequest {
     public static let maintenanceSeconds: ClosedRange<Double> = 60...43_200
     /// Far above any site that 64 units make; a number beyond it is a slip.
     public static let powerKilowatts: ClosedRange<Double> = -1_000_000...1_000_000
+    /// As the controller bounds it.
+    public static let frequencyTestSeconds: ClosedRange<Double> = 1...1_800
+    public static let frequencyHertz: ClosedRange<Double> = 45...65
     private static let longestReason = 200
 
     /// What is wrong with the request; `nil` where it is whole. Whether the asker may is another question.
@@ -13,6 +16,12 @@ extension ControlRequest {
         case .status, .timing, .trips, .metrics: return nil
         case .lease: return lease == nil ? "lease is missing" : nil
         case .agcRelease: return nil
+        case .certificate: return Self.fault("until_s", until_s, 0...253_402_300_799, "s")
+        case .frequencyTest:
+            if let fault = reasonFault { return fault }
+            if frequency_hz == nil, for_s == nil { return nil }
+            return Self.fault("frequency_hz", frequency_hz, Self.frequencyHertz, "Hz")
+                ?? Self.fault("for_s", for_s, Self.frequencyTestSeconds, "s")
         case .agc:
             return Self.fault("power_kw", power_kw, Self.powerKilowatts, "kW")
                 ?? Self.fault("for_s", for_s, Self.agcSeconds, "s")
@@ -66,11 +75,31 @@ extension ControlRequest {
         guard reason.unicodeScalars.allSatisfy(Self.isPrintable) else {
             return "the reason holds control characters"
         }
-        // A letter of a script has a few marks; one with thousands is no text.
-        guard reason.unicodeScalars.count <= 3 * Self.longestReason else {
-            return "the reason's letters have too many marks"
+        guard reason.unicodeScalars.contains(where: Self.isSeen) else {
+            return "the reason has nothing that can be seen"
+        }
+        // A letter of a script has a few marks; one with more is no text, and runs into other lines.
+        var marks = 0
+        for scalar in reason.unicodeScalars {
+            marks = Self.isMark(scalar) ? marks + 1 : 0
+            if marks > Self.mostMarks { return "the reason's letters have too many marks" }
         }
         return nil
+    }
+
+    private static let mostMarks = 5
+
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .spacingMark: true
+        case _: false
+        }
+    }
+
+    /// Fillers and blanks are letters and symbols by their category.
+    private static func isSeen(_ scalar: Unicode.Scalar) -> Bool {
+        !scalar.properties.isDefaultIgnorableCodePoint && !scalar.properties.isWhitespace
+            && scalar.value != 0x2800 && !isMark(scalar)
     }
 
     /// Stays in its line, and shows where it stands: nothing that turns the direction of what follows.
@@ -120,6 +149,7 @@ extension ControlRequest {
         if let of { words.append("of \(of)") }
         if let modbus { words.append(modbus.summary) }
         if let power_kw { words.append("\(power_kw) kW") }
+        if let frequency_hz { words.append("\(frequency_hz) Hz") }
         if let for_s { words.append("for \(for_s) s") }
         return words.joined(separator: " ")
     }

@@ -12,6 +12,10 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         /// Proves that a unit's inverter goes to zero by itself when we fall silent; takes `power_kw` first.
         /// With `io_module` that its I/O module drops its outputs.
         case reversion
+        /// Shows the site's response a frequency that nobody measures, for `for_s`; without both it ends.
+        case frequencyTest = "frequency_test"
+        /// When the certificate of the site's link ends, as the link says it.
+        case certificate
         /// Writes registers or coils of a Modbus device of a unit in maintenance.
         case modbusWrite = "modbus_write"
         /// Keeps a window of the recorded cycles around now.
@@ -30,8 +34,12 @@ public struct ControlRequest: Codable, Sendable, Equatable {
     public var reason: String?
     /// With `setpoint` and `agc`. Positive = discharge.
     public var power_kw: Double?
-    /// With `setpoint`, `agc`, `mode maintenance` and `mode standby`: how long it holds.
+    /// With `setpoint`, `agc`, `frequency_test`, `mode maintenance` and `mode standby`: how long it holds.
     public var for_s: Double?
+    /// With `frequency_test`.
+    public var frequency_hz: Double?
+    /// With `certificate`: UTC, in seconds since 1970.
+    public var until_s: Double?
     /// With `mode`: `maintenance`, `standby`, `hold` or `auto`.
     public var mode: String?
     /// With `mode auto`: whose locks end, a user id or `unknown`; the asker's own without it.
@@ -99,6 +107,8 @@ public struct ControlAnswer: Codable, Sendable, Equatable {
     public var timing: TimingReport?
     /// Latched trips of every unit; empty = none.
     public var trips: [TripStatus]?
+    /// With the trips: what happened last, newest first; absent in answers of older versions.
+    public var events: [EventStatus]?
     /// What was done, in words.
     public var done: String?
     /// The site and the cycle in the Prometheus text format.
@@ -114,6 +124,24 @@ public struct ControlAnswer: Codable, Sendable, Equatable {
         self.timing = timing
         self.trips = trips
         self.done = done
+    }
+}
+
+/// Something that happened, as the journal has it.
+public struct EventStatus: Codable, Sendable, Equatable {
+    /// Wall time, ISO 8601 in UTC.
+    public var at: String
+    /// Which kind: `ballastctl events` explains it.
+    public var event: String
+    public var text: String
+    /// Somebody should look.
+    public var grave: Bool
+
+    public init(at: String, event: String, text: String, grave: Bool) {
+        self.at = at
+        self.event = event
+        self.text = text
+        self.grave = grave
     }
 }
 

@@ -91,6 +91,9 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     public var enters_in_s: Double?
     /// What kept the setpoint below it; `none` where nothing did.
     public var limited_by: String
+    /// Its power is taken back for so much longer, since more flows than its inverter shows; absent where it
+    /// is not.
+    public var taken_back_for_s: Double?
     public var power_kw: Double?
     public var setpoint_kw: Double
     public var soc_percent: Double?
@@ -306,9 +309,12 @@ public struct LinkStatus: Codable, Sendable, Equatable {
     /// `can cannelloni:127.0.0.1:20001`, `modbus 127.0.0.1:15021`.
     public var name: String
     public var counters: [String: UInt64]
+    /// How long ago a device on it was heard last; absent where none ever was.
+    public var heard_s: Double?
 
-    public init(name: String, counters: [String: UInt64]) {
+    public init(name: String, counters: [String: UInt64], heard_s: Double? = nil) {
         self.name = name
         self.counters = counters
+        self.heard_s = heard_s
     }
 }

@@ -6,11 +6,11 @@ public enum WhyText {
         var parts = ["unit \(unit.id) (\(plain(unit.rating_kw)) kW): \(signed(unit.setpoint_kw)) kW"]
         switch unit.mode {
         case "tripped":
-            let first = (unit.first_out ?? unit.trips.first).map(words) ?? "a trip"
+            let trips = trips(unit)
             let fault = unit.contactors.flatMap { $0.hasPrefix("fault_") ? words($0.dropFirst(6)) : nil }
             let contactors = fault.map { " (contactors: \($0))" } ?? ""
             let begun = unit.begun_by.map { ", begun by \($0)" } ?? ""
-            parts.append("tripped by \(first)\(begun)\(contactors); it stays at zero until it is reset")
+            parts.append("tripped by \(trips)\(begun)\(contactors); it stays at zero until it is reset")
         case "running":
             let person = unit.override_words.map { " (\($0))" } ?? ""
             let asker = unit.override_kw == nil ? asker(site) : "operator\(person), of this unit alone,"
@@ -31,6 +31,15 @@ public enum WhyText {
         }
         if let locks = unit.locks { parts += locks.map { "out of service: \(lock($0))" } }
         return parts.joined(separator: "; ")
+    }
+
+    /// What endangers people first, as the status has them; which came first is a mark and not the order.
+    private static func trips(_ unit: UnitStatus) -> String {
+        let all = unit.trips.isEmpty ? [unit.first_out ?? "a trip"] : unit.trips
+        let shown = all.count > 3 ? all.prefix(3) + ["\(all.count - 3) more"] : all[...]
+        guard let last = shown.last, shown.count > 1 else { return words(all[0]) }
+        let first = unit.first_out.map { " (\(words($0)) came first)" } ?? ""
+        return shown.dropLast().map(words).joined(separator: ", ") + " and \(words(last))\(first)"
     }
 
     private static func lock(_ lock: LockStatus) -> String {
@@ -126,6 +135,9 @@ public enum WhyText {
         // Sharing goes by the windows: a limit above the setpoint lowers the unit's part too.
         let part = isSome(bound - unit.setpoint_kw) ? ", and its part of the site's power with it" : ""
         let result = "\(direction) to \(signed(bound))\(part)"
+        if let seconds = unit.taken_back_for_s, let rest = rest(cause) {
+            return "\(rest): it gets nothing for another \(left(seconds))"
+        }
         switch cause {
         case "rating": return "its rating limits \(result)"
         case "bms_current_limit": return "the BMS's current limit holds \(result)"
@@ -145,6 +157,16 @@ public enum WhyText {
             }
             if cause.hasPrefix("no_") { return "no fresh \(words(cause.dropFirst(3))): no \(direction)" }
             return "\(evidence(cause, unit)) derates \(result)"
+        }
+    }
+
+    /// Why power was taken back for a while.
+    private static func rest(_ cause: String) -> String? {
+        switch cause {
+        case "site_limit":
+            "more flows at the meter than is agreed, and its inverter does not show what it gives"
+        case "bms_current_limit": "its battery says that more flows than was asked for or is shown"
+        default: nil
         }
     }
 

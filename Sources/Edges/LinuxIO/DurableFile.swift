@@ -18,6 +18,11 @@ public enum DurableFile {
                 throw error
             }
         }
+        try move(temporary, to: path)
+    }
+
+    /// Gives a synced file its name, over what had it before, and syncs the folder.
+    public static func move(_ temporary: String, to path: String) throws(SystemError) {
         guard rename(temporary, path) == 0 else { throw SystemError.last("rename") }
         let folder = open(directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw SystemError.last("open") }
@@ -40,6 +45,7 @@ public enum DurableFile {
         if status.st_mode & S_IFMT == S_IFDIR { throw SystemError("read", code: EISDIR) }
         if status.st_mode & S_IFMT != S_IFREG { throw SystemError("read a regular file", code: EINVAL) }
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(min(limit, Int(status.st_size)))
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = Glibc.read(file.number, &chunk, chunk.count)
@@ -62,7 +68,29 @@ public enum DurableFile {
         }
     }
 
-    private static func writeAll(_ bytes: [UInt8], to file: borrowing FileDescriptor) throws(SystemError) {
+    /// A file that is written piece by piece, under a name that is not its last one (`move`).
+    public struct Writer: ~Copyable {
+        private let file: FileDescriptor
+        public private(set) var written = 0
+
+        public init(_ path: String) throws(SystemError) {
+            let number = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o640)
+            guard number >= 0 else { throw SystemError.last("open") }
+            file = FileDescriptor(owning: number)
+        }
+
+        public mutating func append(_ bytes: [UInt8]) throws(SystemError) {
+            try DurableFile.writeAll(bytes, to: file)
+            written += bytes.count
+        }
+
+        public func sync() throws(SystemError) {
+            guard fsync(file.number) == 0 else { throw SystemError.last("fsync") }
+        }
+    }
+
+    fileprivate static func writeAll(_ bytes: [UInt8], to file: borrowing FileDescriptor) throws(SystemError)
+    {
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes { buffer -> Int in

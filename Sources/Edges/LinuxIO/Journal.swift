@@ -111,7 +111,9 @@ public struct Journal: Sendable {
     public func deliver(_ entry: LogLine) {
         let record = entry.record
         if isConnected && send(record, entry) { return }
-        var text = WallClock.text(milliseconds: entry.wallMilliseconds)
+        // When it happened, as the black box and `trips` have it too; else when it is written.
+        let at = record.happened?.wallMilliseconds ?? entry.wallMilliseconds
+        var text = WallClock.text(milliseconds: at)
         text += " \(record.priority.name) \(Self.continued(record.text))"
         if !record.fields.isEmpty {
             let fields = record.fields.map { "\($0.name)=\(Self.plain($0.value))" }
@@ -160,8 +162,9 @@ public struct Journal: Sendable {
             entries.append("MESSAGE_ID=\(identifier)")
         }
         // The journal stamps a line when it takes it.
-        if WallClock.nowMilliseconds() - entry.wallMilliseconds > 1_000 {
-            entries.append("BALLAST_AT=\(WallClock.text(milliseconds: entry.wallMilliseconds))")
+        let at = record.happened?.wallMilliseconds ?? entry.wallMilliseconds
+        if record.happened != nil || WallClock.nowMilliseconds() - at > 1_000 {
+            entries.append("BALLAST_AT=\(WallClock.text(milliseconds: at))")
         }
         var bytes: [UInt8] = []
         var ends: [Int] = []

@@ -33,12 +33,14 @@ public struct RawTerminal: ~Copyable {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Keys that were pressed until `milliseconds` have passed, or the first came.
-    public borrowing func keys(within milliseconds: Int) -> [UInt8] {
+    /// Keys that were pressed until `milliseconds` have passed, or the first came; `nil` where the terminal
+    /// is gone: its window was closed, its connection lost.
+    public borrowing func keys(within milliseconds: Int) -> [UInt8]? {
         var poll = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
         guard Glibc.poll(&poll, 1, CInt(milliseconds)) > 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = read(0, &bytes, bytes.count)
+        guard count > 0 || (count < 0 && errno == EINTR) else { return nil }
         return Array(bytes.prefix(max(0, count)))
     }
 

@@ -42,6 +42,8 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
     private var phase = Phase.open
     private var backOff = BackOff()
     private var nextAsk = MonotonicTime(nanoseconds: 0)
+    /// How often a stream that is not known was asked what it looks like.
+    private var configurationAsks = 0
     private var lastSample = MonotonicTime(nanoseconds: 0)
     private var lastInput = MonotonicTime(nanoseconds: 0)
     private var seenGarbage: UInt64 = 0
@@ -126,6 +128,7 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
         lastSample = now
         lastInput = now
         nextAsk = now
+        configurationAsks = 0
     }
 
     /// A link is up once samples flow: a PMU that connects and says nothing is as good as none.
@@ -161,7 +164,12 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
         guard !address.isListening, now >= nextAsk else { return }
         let isDataMissing = now - lastSample >= Self.askPeriod
         guard stream.wantsConfiguration || isDataMissing else { return }
-        let wanted = stream.wantsConfiguration ? PhasorCommand.sendConfiguration2 : .dataOn
+        // One that knows CFG-3 alone gets that question where CFG-2 was asked for in vain three times: old
+        // ones take it badly.
+        let isInVain = configurationAsks % 4 == 3
+        let configuration = isInVain ? PhasorCommand.sendConfiguration3 : .sendConfiguration2
+        configurationAsks = stream.wantsConfiguration ? configurationAsks + 1 : 0
+        let wanted = stream.wantsConfiguration ? configuration : .dataOn
         if try PhasorSocket.send(command(wanted), number) { nextAsk = now + Self.askPeriod }
     }
 

@@ -75,8 +75,6 @@ public struct PhasorServer: ~Copyable, Sendable {
     /// Closes every connection; new ones are taken.
     public mutating func dropClients() { sessions = [] }
 
-    public var clientCount: Int { sessions.count }
-
     private mutating func acceptClient() {
         // A peer that left again needs no answer.
         guard let descriptor = try? NetworkSocket.accept(listener.number) else { return }

@@ -5,28 +5,52 @@ public struct LatchFile: Sendable, Equatable {
     public var finding: LatchRecord.Finding
     /// What its writer goes on from; `nil` where no slot file stands there.
     public var pair: SlotPair?
+    /// The same of the proof beside it.
+    public var proofs: SlotPair?
 
-    public init(finding: LatchRecord.Finding, pair: SlotPair? = nil) {
+    public init(finding: LatchRecord.Finding, pair: SlotPair? = nil, proofs: SlotPair? = nil) {
         self.finding = finding
         self.pair = pair
+        self.proofs = proofs
     }
 
     /// Two slots, or the text alone that a version before has left.
+    ///
+    /// - Parameter path: for what people are told.
+    public init(
+        bytes: [UInt8], proofs: SlotPair?, path: String, slotSize: Int = LatchRecord.slotSize
+    ) {
+        let pair = bytes.count == 2 * slotSize ? SlotPair(bytes: bytes) : nil
+        let text = pair == nil ? bytes : pair?.newest?.payload
+        let record = text.flatMap { LatchRecord(bytes: $0) }
+        let what = "\(path): not a latch record, or its checksum is wrong"
+        self.init(finding: record.map { .read($0) } ?? .unreadable(what), pair: pair, proofs: proofs)
+    }
+
+    /// The file at `path`, and the proof beside it.
     public static func read(_ path: String) -> LatchFile {
+        let proofs = LatchProof.read(LatchProof.path(beside: path))
         let bytes: [UInt8]?
         do throws(SystemError) {
             bytes = try DurableFile.read(path, limit: 2 * LatchRecord.slotSize)
         } catch {
-            return LatchFile(finding: .unreadable("\(path): \(error)"))
+            return LatchFile(finding: .unreadable("\(path): \(error)"), proofs: proofs)
         }
-        guard let bytes else { return LatchFile(finding: .missing) }
-        let pair = bytes.count == 2 * LatchRecord.slotSize ? SlotPair(bytes: bytes) : nil
-        let text = pair == nil ? bytes : pair?.newest?.payload
-        guard let record = text.flatMap({ LatchRecord(bytes: $0) }) else {
-            let what = "\(path): not a latch record, or its checksum is wrong"
-            return LatchFile(finding: .unreadable(what), pair: pair)
-        }
-        return LatchFile(finding: .read(record), pair: pair)
+        guard let bytes else { return LatchFile(finding: .missing, proofs: proofs) }
+        return LatchFile(bytes: bytes, proofs: proofs, path: path)
+    }
+
+    /// What is proven of these latches; `nil` where nothing is.
+    var proof: LatchProof? {
+        guard let proof = proofs?.newest.flatMap({ LatchProof($0) }), proof.file == pair?.newest?.file
+        else { return nil }
+        return proof
+    }
+
+    /// When the disk took anything last.
+    fileprivate var provenAt: Int64? {
+        guard let own = pair?.newest?.at else { return nil }
+        return max(own, proof?.at ?? own)
     }
 
     /// A new file, as a person makes it who has looked at the site.
@@ -52,10 +76,16 @@ public struct LatchSearch: Sendable, Equatable {
     /// Why the last run may have had latches that stand nowhere; `nil` where the disk took them until its
     /// end.
     public var doubt: String?
+    /// Latches that the disk had taken are lost, or may be, and no copy tells what they said. `nil` where
+    /// nothing that anybody was told of can be lost: a write that was cut short is no damage.
+    public private(set) var damage: String?
     /// The state folder's file is gone, and what counts is the copy alone.
     public private(set) var isCopyAlone = false
     private let state: SlotPair?
     private let runtime: SlotPair?
+
+    /// Of the state folder's proof and of the runtime folder's; `nil` where there is none.
+    public let proofs: (state: SlotPair?, runtime: SlotPair?)
 
     /// A proof that is older by more than this at its run's end proves nothing: it is renewed each ten
     /// seconds.
@@ -73,20 +103,26 @@ public struct LatchSearch: Sendable, Equatable {
         let isCopy = isCopyAlone || own != nil && other != nil && own?.file == other?.file
         state = file.pair
         runtime = isCopy ? copy.pair : nil
+        proofs = (file.proofs, isCopy ? copy.proofs : nil)
         generation = max(own?.generation ?? 0, isCopy ? other?.generation ?? 0 : 0)
         finding = file.finding
         if isCopy, let other, other.generation > own?.generation ?? 0, case .read = copy.finding {
             finding = copy.finding
         }
-        let proof = max(own?.at ?? .min, isCopy ? other?.at ?? .min : .min)
-        let isTorn = file.pair?.isTorn == true && !(isCopy && other?.generation == generation)
+        // Both are written at each change: only a copy that says another thing than what is left, and a
+        // newer one, has what was lost.
+        let hasLost =
+            isCopy && copy.pair?.isTorn == false && other?.generation ?? 0 > own?.generation ?? 0
+            && other?.payload != own?.payload
+        let loss = hasLost ? nil : file.loss
+        damage = loss?.damage
         doubt =
             isCopyAlone
             ? "the latches are missing in the state folder: what counts is their copy in the runtime folder"
-            : isTorn
-                ? "a write of the latches was cut short"
-                : Self.doubt(
-                    of: proof, isCopied: isCopy, wallSeconds: wallSeconds, uptimeSeconds: uptimeSeconds)
+            : loss?.text
+                ?? Self.doubt(
+                    of: max(file.provenAt ?? .min, isCopy ? copy.provenAt ?? .min : .min), isCopied: isCopy,
+                    wallSeconds: wallSeconds, uptimeSeconds: uptimeSeconds)
     }
 
     /// While the machine runs the copy in memory is what tells of a disk that took nothing in the last
@@ -109,6 +145,43 @@ public struct LatchSearch: Sendable, Equatable {
     public static func == (one: Self, other: Self) -> Bool {
         one.finding == other.finding && one.generation == other.generation && one.doubt == other.doubt
             && one.state == other.state && one.runtime == other.runtime
-            && one.isCopyAlone == other.isCopyAlone
+            && one.isCopyAlone == other.isCopyAlone && one.damage == other.damage
+            && one.proofs == other.proofs
+    }
+}
+
+extension LatchFile {
+    /// What a start cannot read of what was, or was to be, written here.
+    fileprivate enum Loss {
+        /// The disk had it, or may have had it.
+        case taken(String)
+        /// The disk was being given it: nobody was told that it is saved.
+        case cutShort
+
+        var text: String {
+            switch self {
+            case .taken(let why): why
+            case .cutShort: "a write of the latches was cut short: what it was to say is not known"
+            }
+        }
+
+        var damage: String? {
+            switch self {
+            case .taken(let why): why
+            case .cutShort: nil
+            }
+        }
+    }
+
+    /// The proof is written after the slot that it names and before the next one: so beside a slot that is
+    /// the newest by the proof, the other is an older one, or a write that had not ended.
+    fileprivate var loss: Loss? {
+        guard let newest = pair?.newest else { return nil }
+        if let proof, proof.generation > newest.generation {
+            return .taken("newer latches were on disk than stand there now, and no copy tells what they said")
+        }
+        guard pair?.isTorn == true else { return nil }
+        if let proof, proof.generation == newest.generation { return .cutShort }
+        return .taken("a slot of the latches is damaged, and no copy tells what stood there")
     }
 }

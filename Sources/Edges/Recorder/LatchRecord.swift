@@ -43,6 +43,24 @@ public struct LatchRecord: Sendable, Equatable {
         }
     }
 
+    /// How much of the time in all for which a row lets its limit be passed was used up.
+    public struct Exposure: Sendable, Equatable {
+        public var unit: String
+        /// Number of the interlock.
+        public var interlock: UInt8
+        /// 1 … 3 of four.
+        public var quarters: UInt8
+        /// Seconds, as of a passing.
+        public var at: Int64
+
+        public init(unit: String, interlock: UInt8, quarters: UInt8, at: Int64) {
+            self.unit = unit
+            self.interlock = interlock
+            self.quarters = quarters
+            self.at = at
+        }
+    }
+
     /// How often a unit's contacts have parted more than they are made for, or a current that nobody knew.
     public struct Wear: Sendable, Equatable {
         public var unit: String
@@ -65,8 +83,14 @@ public struct LatchRecord: Sendable, Equatable {
         /// In the signal's own unit; `nil` where there is none.
         public var value: Double?
         public var limit: Double?
+        /// Whose input has stopped the whole site: `emergency_stop of BESS_01`; `nil` where it is the unit's
+        /// own matter.
+        public var begunBy: String?
 
-        public init(unit: String, interlock: UInt8, at: String, value: Double?, limit: Double?) {
+        public init(
+            unit: String, interlock: UInt8, at: String, value: Double?, limit: Double?, begunBy: String? = nil
+        ) {
+            self.begunBy = begunBy
             self.unit = unit
             self.interlock = interlock
             self.at = at
@@ -97,16 +121,33 @@ public struct LatchRecord: Sendable, Equatable {
         }
     }
 
+    /// By what a unit was known when its latches were written: where its inverter and its battery are
+    /// reached. A name says little: two of them are soon exchanged in a file, and wires are not.
+    public struct Wiring: Sendable, Equatable {
+        public var unit: String
+        public var text: String
+
+        public init(unit: String, text: String) {
+            self.unit = unit
+            self.text = text
+        }
+    }
+
     public var entries: [Entry]
+    public var wirings: [Wiring] = []
     /// Of the latched trips, in the order in which they came.
     public var details: [Detail]
     public var absences: [Absence]
     /// In the order in which they came, each no longer than its row's window.
     public var passings: [Passing]
+    /// At most one of each row.
+    public var exposures: [Exposure] = []
     /// For good: nothing makes a worn contact new but a person who changes it.
     public var wear: [Wear]
     /// Somebody has taken the site out of service, and nobody has let it run again.
     public var isStopped: Bool
+    /// Who has, since when and why, for people: one line; `nil` where nobody has noted it.
+    public var stoppedBy: String?
     /// In whose seconds absences end and passings were; `nil` = the wall clock's.
     public var clock: RecordClock?
 
@@ -121,16 +162,19 @@ public struct LatchRecord: Sendable, Equatable {
     /// Where the record lies in a state folder.
     public static func path(in directory: String) -> String { directory + "/latches" }
 
-    private static let heading = "ballast latches 4"
+    private static let heading = "ballast latches 5"
     /// 1: without holds and details; a unit with a trip is held all the same. 2: without who has reset it,
-    /// passings and wear. 3: without a clock of its own.
+    /// passings and wear. 3: without a clock of its own. 4: without the units' wires and exposures, who has
+    /// stopped the site, and whose input.
     private static let formerHeadings = [
-        "ballast latches 1", "ballast latches 2", "ballast latches 3",
+        "ballast latches 1", "ballast latches 2", "ballast latches 3", "ballast latches 4",
     ]
     private static let stoppedLine = "site stopped"
+    private static let stoppedByWord = "stopped "
     /// One line for each unit and a checksum: a person can read it, a half-written one is found out.
     public var bytes: [UInt8] {
         var text = Self.heading + "\n" + (isStopped ? Self.stoppedLine + "\n" : "")
+        if isStopped, let stoppedBy { text += Self.stoppedByWord + stoppedBy + "\n" }
         if let clock { text += clock.line }
         for entry in entries {
             let first = entry.firstOut.map { String($0) } ?? "-"
@@ -141,7 +185,8 @@ public struct LatchRecord: Sendable, Equatable {
         for detail in details {
             let value = detail.value.map { String($0) } ?? "-"
             let limit = detail.limit.map { String($0) } ?? "-"
-            text += "trip \(detail.unit) \(detail.interlock) at \(detail.at) value \(value) limit \(limit)\n"
+            text += "trip \(detail.unit) \(detail.interlock) at \(detail.at) value \(value) limit \(limit)"
+            text += (detail.begunBy.map { " begun \($0)" } ?? "") + "\n"
         }
         for absence in absences {
             let end = absence.end.map { String($0) } ?? "-"
@@ -152,7 +197,12 @@ public struct LatchRecord: Sendable, Equatable {
         for passing in passings {
             text += "passed \(passing.unit) \(passing.interlock) at \(passing.at)\n"
         }
+        for exposure in exposures {
+            text += "exposed \(exposure.unit) \(exposure.interlock) quarters \(exposure.quarters)"
+            text += " at \(exposure.at)\n"
+        }
         for wear in wear { text += "worn \(wear.unit) openings \(wear.openings)\n" }
+        for wiring in wirings { text += "wired \(wiring.unit) at \(wiring.text)\n" }
         return Array((text + "checksum \(Self.checksum(text))\n").utf8)
     }
 
@@ -163,8 +213,9 @@ public struct LatchRecord: Sendable, Equatable {
 
     public init(
         entries: [Entry], isStopped: Bool = false, absences: [Absence] = [], details: [Detail] = [],
-        passings: [Passing] = [], wear: [Wear] = [], clock: RecordClock? = nil
+        passings: [Passing] = [], wear: [Wear] = [], clock: RecordClock? = nil, stoppedBy: String? = nil
     ) {
+        self.stoppedBy = stoppedBy
         self.entries = entries
         self.details = details
         self.absences = absences
@@ -196,7 +247,9 @@ public struct LatchRecord: Sendable, Equatable {
 
     /// - Returns: `false` where the line is none of a record.
     private mutating func read(_ line: Substring) -> Bool {
-        if let clock = RecordClock(line: line) {
+        if isStopped, line.hasPrefix(Self.stoppedByWord) {
+            stoppedBy = String(line.dropFirst(Self.stoppedByWord.count))
+        } else if let clock = RecordClock(line: line) {
             self.clock = clock
         } else if let entry = Entry(line: line) {
             entries.append(entry)
@@ -208,6 +261,10 @@ public struct LatchRecord: Sendable, Equatable {
             passings.append(passing)
         } else if let worn = Wear(line: line) {
             wear.append(worn)
+        } else if let exposure = Exposure(line: line) {
+            exposures.append(exposure)
+        } else if let wiring = Wiring(line: line) {
+            wirings.append(wiring)
         } else {
             return false
         }
@@ -272,6 +329,17 @@ extension LatchRecord.Passing {
     }
 }
 
+extension LatchRecord.Exposure {
+    fileprivate init?(line: Substring) {
+        let words = line.split(separator: " ")
+        guard words.count == 7, words[0] == "exposed", words[3] == "quarters", words[5] == "at",
+            let interlock = UInt8(words[2]), let quarters = UInt8(words[4]), (1...3).contains(quarters),
+            let at = Int64(words[6])
+        else { return nil }
+        self.init(unit: String(words[1]), interlock: interlock, quarters: quarters, at: at)
+    }
+}
+
 extension LatchRecord.Wear {
     fileprivate init?(line: Substring) {
         let words = line.split(separator: " ")
@@ -281,10 +349,21 @@ extension LatchRecord.Wear {
     }
 }
 
+extension LatchRecord.Wiring {
+    fileprivate init?(line: Substring) {
+        // The rest of the line, whatever it holds.
+        let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+        guard words.count == 4, words[0] == "wired", words[2] == "at", !words[3].isEmpty else { return nil }
+        self.init(unit: String(words[1]), text: String(words[3]))
+    }
+}
+
 extension LatchRecord.Detail {
     fileprivate init?(line: Substring) {
-        let words = line.split(separator: " ")
-        guard words.count == 9, words[0] == "trip", words[3] == "at", words[5] == "value",
+        let all = line.split(separator: " ")
+        let words = all.prefix(9)
+        guard all.count == 9 || all.count == 13 && all[9] == "begun", words.count == 9,
+            words[0] == "trip", words[3] == "at", words[5] == "value",
             words[7] == "limit", let interlock = UInt8(words[2])
         else { return nil }
         func number(_ word: Substring) -> Double?? {
@@ -293,6 +372,7 @@ extension LatchRecord.Detail {
         }
         guard let value = number(words[6]), let limit = number(words[8]) else { return nil }
         self.init(
-            unit: String(words[1]), interlock: interlock, at: String(words[4]), value: value, limit: limit)
+            unit: String(words[1]), interlock: interlock, at: String(words[4]), value: value, limit: limit,
+            begunBy: all.count == 13 ? all[10...].joined(separator: " ") : nil)
     }
 }

@@ -31,8 +31,9 @@ public struct SlotWriter: ~Copyable, Sendable {
 
     private let medium: Medium
     private let slotSize: Int
-    private let file: UInt64
-    private var generation: UInt64
+    public let file: UInt64
+    /// Of the newest that it has put there, or found.
+    public private(set) var generation: UInt64
     private var next: Int
 
     /// - Parameters:
@@ -51,9 +52,14 @@ public struct SlotWriter: ~Copyable, Sendable {
     /// Puts a record on disk, in place of the older of the two that stand there; after a write that failed,
     /// in place of what that one has left. A file that is gone is made anew.
     ///
-    /// - Parameter wallSeconds: now.
-    public mutating func write(_ payload: [UInt8], wallSeconds: Int64) throws(SystemError) {
-        let slot = Slot(file: file, generation: generation + 1, at: wallSeconds, payload: payload)
+    /// - Parameters:
+    ///   - wallSeconds: now.
+    ///   - least: the least generation that it gets, where copies are to be told apart by it.
+    public mutating func write(
+        _ payload: [UInt8], wallSeconds: Int64, generation least: UInt64 = 0
+    ) throws(SystemError) {
+        let slot = Slot(
+            file: file, generation: max(generation + 1, least), at: wallSeconds, payload: payload)
         let bytes = slot.bytes
         guard bytes.count <= slotSize else { throw SystemError("write", code: SystemError.tooLarge) }
         do throws(SystemError) {
@@ -64,6 +70,6 @@ public struct SlotWriter: ~Copyable, Sendable {
             try medium.create(SlotPair.bytes(first: slot, slotSize: slotSize))
             next = 1
         }
-        generation += 1
+        generation = slot.generation
     }
 }

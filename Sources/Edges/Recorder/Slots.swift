@@ -53,7 +53,8 @@ public struct Slot: Sendable, Equatable {
 public struct SlotPair: Sendable, Equatable {
     /// The newest record that is whole; `nil` where none is.
     public let newest: Slot?
-    /// A write was cut short: something newer than `newest` is lost.
+    /// One of the two is damaged: a write that was cut short, or a record that was whole. Something newer
+    /// than `newest` may be lost.
     public let isTorn: Bool
     /// Where the next write goes: never over the newest.
     public let next: Int

@@ -18,9 +18,13 @@ public final class DeliveryMark {
 
     /// Opens the mark of the spool in `directory`, or begins one at 0. A mark of another epoch counts as
     /// none.
-    public init(directory: String, epoch: SpoolEpoch) throws(SpoolError) {
+    ///
+    /// - Parameter folder: where the mark of a second reader stands, of which the writer knows nothing;
+    ///   `nil` = beside the spool, where the writer sees it.
+    public init(directory: String, epoch: SpoolEpoch, folder: String? = nil) throws(SpoolError) {
         do {
-            file = try SpoolFile(path: SpoolDirectory(path: directory).deliveredPath, flags: O_RDWR | O_CREAT)
+            let path = SpoolDirectory(path: folder ?? directory).deliveredPath
+            file = try SpoolFile(path: path, flags: O_RDWR | O_CREAT)
         } catch { throw SpoolError.system(error) }
         self.epoch = epoch
         let slots = Self.slots(of: file)

@@ -53,6 +53,9 @@ public final class SpoolReader {
         return knownDurable
     }
 
+    /// Whether the writer's word on how far the records are whole can be read; it is written at the store's opening.
+    public var hasMark: Bool { SyncedMark.read(in: directory, epoch: epoch) != nil }
+
     /// What stands on disk, for people.
     public struct State: Sendable, Equatable {
         /// The first number that may still be there, and the last that can be read.

@@ -168,6 +168,9 @@ public final class SpoolWriter {
         return (undelivered, options.totalBytes)
     }
 
+    /// Room that a new segment needs: so much earlier than at the limit something has to go.
+    public var reserve: Int { options.segmentBytes }
+
     /// Looks whether the link knows of deliveries that these files know nothing of; if so they were set back,
     /// and all of them begins again under a new epoch, from which nothing is delivered yet.
     ///

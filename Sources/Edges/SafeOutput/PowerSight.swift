@@ -5,11 +5,11 @@ import Synchronization
 /// What is known of the power behind each unit's contacts while the safe output runs: the threads of all
 /// links write it and ask it.
 final class PowerSight: Sendable {
-    /// Why a unit's coils may open.
+    /// What is known of a unit whose coils may open: its inverter's own reversion is over.
     enum Evidence: Sendable, Equatable {
-        /// Its inverter was told zero, said yes, and was seen to come there.
+        /// It was told zero, said yes, and shows that it is there.
         case seen
-        /// Whatever it was told, its own reversion is over.
+        /// Whatever it was told, and whatever it shows.
         case reversion
     }
 
@@ -22,8 +22,6 @@ final class PowerSight: Sendable {
         /// Since when each side was near zero in every look.
         var restsSince: [WirePlan.Look.Side: MonotonicTime] = [:]
         var seen: [WirePlan.Look.Side: MonotonicTime] = [:]
-        /// Since it is told zero its inverter has shown power: what it shows moves.
-        var hasShownPower = false
         /// The sides that count: one that tells nothing at all is none.
         var sides: Set<WirePlan.Look.Side> = []
         var closedCoils = 0
@@ -64,7 +62,6 @@ final class PowerSight: Sendable {
         units.withLock {
             guard let power, power.magnitude <= look.nearZero else {
                 $0[look.owner]?.restsSince[look.side] = nil
-                if power != nil, look.side == .ac { $0[look.owner]?.hasShownPower = true }
                 return
             }
             if $0[look.owner]?.restsSince[look.side] == nil { $0[look.owner]?.restsSince[look.side] = now }
@@ -90,15 +87,16 @@ final class PowerSight: Sendable {
     func evidence(for write: WirePlan.Write, at now: MonotonicTime) -> Evidence? {
         units.withLock { units in
             guard let unit = units[write.owner], unit.untold <= 0 else { return nil }
-            if now - unit.lastWrite >= write.wait { return .reversion }
-            // One that has shown nothing else may show zeros whatever flows: an inverter without power loses
-            // nothing by the wait, and one with power must not be believed.
-            guard unit.isAcknowledged, unit.hasShownPower, unit.sides.contains(.ac) else { return nil }
-            let isSeen = unit.sides.allSatisfy { side in
-                guard let since = unit.restsSince[side], let seen = unit.seen[side] else { return false }
-                return seen - since >= Self.steady && now - seen <= Self.freshness
-            }
-            return isSeen ? .seen : nil
+            // Nobody here hears the battery, and an inverter's word alone parts no contacts: one that shows a
+            // zero which is none had 370 A parted. Without power nothing is lost by the wait.
+            guard now - unit.lastWrite >= write.wait else { return nil }
+            let isSeen =
+                unit.isAcknowledged && unit.sides.contains(.ac)
+                && unit.sides.allSatisfy { side in
+                    guard let since = unit.restsSince[side], let seen = unit.seen[side] else { return false }
+                    return seen - since >= Self.steady && now - seen <= Self.freshness
+                }
+            return isSeen ? .seen : .reversion
         }
     }
 }

@@ -4,8 +4,8 @@ import Quantities
 import Synchronization
 
 /// Writes zero to every device of a plan, all links at once: what is left when the controller has died.
-/// A coil opens when its inverter, told zero, is seen to come from power to zero, or when its reversion is
-/// over since the last write to it; never earlier.
+/// A coil opens when its inverter's reversion is over since the last write to it, never earlier: whatever it
+/// shows, nobody here hears the battery.
 ///
 /// It shares nothing with the cycle: no configuration, no decision, no state but the plan. It may only run
 /// while nobody else drives the devices; who calls it holds the daemon's lock.
@@ -104,7 +104,7 @@ struct LinkWork {
         return outcome
     }
 
-    /// Opens each unit's coils as soon as its power has ended, and looks at the inverters of this link as
+    /// Opens each unit's coils once its power must have ended, and looks at the inverters of this link as
     /// long as anybody's coils wait for that.
     private mutating func open(_ coils: [WirePlan.Write], _ client: inout ModbusClient) {
         var closed = coils.filter { write in

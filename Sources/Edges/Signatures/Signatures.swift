@@ -40,6 +40,13 @@ public enum Signatures {
         return crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) == 0
     }
 
+    /// Whether these bytes can be somebody's public key: a point of the curve in its one form, and of its
+    /// large subgroup. Of zeros, of any other point of low order, or of one with a part of low order, a
+    /// signature says little or nothing.
+    public static func isPublicKey(_ bytes: [UInt8]) -> Bool {
+        isReady && bytes.count == publicKeyLength && crypto_core_ed25519_is_valid_point(bytes) == 1
+    }
+
     private static func keys(ofSeed seed: [UInt8]) -> (open: [UInt8], secret: [UInt8])? {
         guard isReady, seed.count == seedLength else { return nil }
         var open = [UInt8](repeating: 0, count: publicKeyLength)

@@ -1,7 +1,7 @@
-import Crypto
 import Glibc
 import JSONText
 import LinuxIO
+import Signatures
 
 /// Brings the controller's captures to the aggregator, beside the records and behind nobody: in pieces, each
 /// on a connection's turn of its own. What the aggregator has of each it says itself, so that nothing is
@@ -144,11 +144,7 @@ struct CaptureCourier {
                 settled.insert(name)
                 return nil
             }
-            let digest = SHA256.hash(data: bytes).map { byte in
-                let text = String(byte, radix: 16)
-                return text.utf8.count == 1 ? "0" + text : text
-            }
-            return Parcel(name: name, bytes: bytes, digest: digest.joined(), stored: 0)
+            return Parcel(name: name, bytes: bytes, digest: Digest.sha256(of: bytes), stored: 0)
         } catch {
             log("capture \(name) cannot be read, and is not delivered: \(error)")
             settled.insert(name)

@@ -17,22 +17,47 @@ struct CommandCourier {
 
     let connection: EdgeConnection
     let config: LinkConfig
-    let socket: String
     let log: @Sendable (String) -> Void
+    /// Judges a lease; `nil` = there is no answer, and the lease waits.
+    private let carry: @Sendable (String) async -> Uplink.Verdict?
     private var backoff = Backoff()
     private var generator = SystemRandomNumberGenerator()
     private var complaint: String?
     /// What the controller said of the newest leases, for an aggregator that asks again.
     private var answers: [(sequence: UInt64, state: String, words: String)] = []
+    /// Refused leases in the last minutes: one goes each two seconds, as fast as a fleet renews its leases.
+    private var refused = 0
+    private var refusedAt = ContinuousClock.now
+    private var isSlowed = false
+    private static let mostRefused = 32
 
+    init(
+        connection: EdgeConnection, config: LinkConfig, log: @escaping @Sendable (String) -> Void,
+        carry: @escaping @Sendable (String) async -> Uplink.Verdict?
+    ) {
+        self.connection = connection
+        self.config = config
+        self.log = log
+        self.carry = carry
+    }
+
+    /// The controller behind its socket as the one who judges.
     init(
         connection: EdgeConnection, config: LinkConfig, socket: String,
         log: @escaping @Sendable (String) -> Void
     ) {
-        self.connection = connection
-        self.config = config
-        self.socket = socket
-        self.log = log
+        self.init(connection: connection, config: config, log: log) { lease in
+            let request = ControlRequest(.lease, lease: lease)
+            let answer: ControlAnswer? = await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    // Without a controller nothing is said: the lease waits, and ends by its time.
+                    continuation.resume(returning: try? ControlClient.ask(request, at: socket))
+                }
+            }
+            return answer.map {
+                Uplink.Verdict(isGranted: $0.error == nil, words: $0.done ?? $0.error ?? "")
+            }
+        }
     }
 
     /// Asks once.
@@ -49,9 +74,19 @@ struct CommandCourier {
         if complaint != nil { log("commands are fetched again") }
         complaint = nil
         backoff.reset()
-        for command in commands { await bring(command, token: token) }
+        for command in commands where refused < Self.mostRefused { await bring(command, token: token) }
         // Whatever it answers at once, it is not asked in a row.
-        return .milliseconds(200)
+        return slowed() ?? .milliseconds(200)
+    }
+
+    /// Whoever stands in for an aggregator needs no key to send what is no lease: that is fetched slowly.
+    private mutating func slowed() -> Duration? {
+        let over = Int((ContinuousClock.now - refusedAt) / .seconds(2))
+        (refused, refusedAt) = (max(0, refused - over), refusedAt + .seconds(2 * over))
+        let isTooMuch = refused >= Self.mostRefused
+        if isTooMuch, !isSlowed { log("one lease after the other is refused: they are fetched more slowly") }
+        isSlowed = isTooMuch || isSlowed && refused > Self.mostRefused / 2
+        return isTooMuch ? .seconds(5) : nil
     }
 
     private mutating func complain(_ text: String) -> Duration {
@@ -64,21 +99,17 @@ struct CommandCourier {
         if let known = answers.first(where: { $0.sequence == command.sequence }) {
             return await tell(known.sequence, known.state, known.words, token: token)
         }
-        let (socket, request) = (socket, ControlRequest(.lease, lease: command.lease))
-        let answer: ControlAnswer? = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                // Without a controller nothing is said: the lease waits, and ends by its time.
-                continuation.resume(returning: try? ControlClient.ask(request, at: socket))
-            }
-        }
+        let answer = await carry(command.lease)
         guard let answer else {
             log("lease \(command.sequence): the controller gives no answer")
             try? await Task.sleep(for: .seconds(1))
             return
         }
-        let state = answer.error == nil ? "granted" : "refused"
-        let words = answer.done ?? answer.error ?? ""
-        log("lease \(command.sequence) \(state): \(LogText.plain(words))")
+        let (state, words) = (answer.isGranted ? "granted" : "refused", answer.words)
+        if !answer.isGranted { refused += 1 }
+        if answer.isGranted || !isSlowed {
+            log("lease \(command.sequence) \(state): \(LogText.plain(words))")
+        }
         answers = answers.suffix(63) + [(command.sequence, state, words)]
         await tell(command.sequence, state, words, token: token)
     }

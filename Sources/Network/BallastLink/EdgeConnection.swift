@@ -79,6 +79,9 @@ final class LinkCertificates: Sendable {
     /// When the link's own certificate ends, UTC, in milliseconds since 1970.
     var end: Int64? { held.withLock(\.end) }
 
+    /// Whether it ends soon, or has ended.
+    var isEnding: Bool { end.map { $0 - WallClock.nowMilliseconds() <= Self.notice } ?? false }
+
     /// What holds now.
     func current(at now: ContinuousClock.Instant = .now) -> TLSConfiguration {
         let (known, isDue) = held.withLock { held in

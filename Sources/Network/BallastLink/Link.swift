@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Dispatch
 import ConfigText
+import ControlSocket
 import Glibc
 import NIOCore
 import YAMLText
@@ -22,7 +23,7 @@ public enum Link {
             eventLoopGroupProvider: .singleton, configuration: AggregatorClient.configuration())
         let figures = LinkFigures()
         let traffic = Traffic(
-            most: config.dailyBudget, path: config.spool + "/sent-today", figures: figures)
+            most: config.dailyBudget, path: (config.marks ?? config.spool) + "/sent-today", figures: figures)
         let connection = EdgeConnection(client: client, certificates: certificates, traffic: traffic)
         let metrics = try await serveMetrics(config, figures, certificates)
         let aggregator = AggregatorClient(connection: connection, url: config.url)
@@ -38,6 +39,7 @@ public enum Link {
                 group.addTask { await deliver(config, to: aggregator) }
                 group.addTask { await keep(traffic) }
                 group.addTask { await fetchCommands(config, connection) }
+                group.addTask { await tellOfCertificate(config, certificates) }
                 group.addTask { await bringCaptures(config, connection) }
             }
         }
@@ -110,6 +112,32 @@ public enum Link {
             let pause = await courier.step()
             // Ends early only where the task is cancelled, which the loop looks at.
             try? await Task.sleep(for: pause)
+        }
+    }
+
+    /// That the site's certificate ends soon is an event of the site itself: its controller has it, and it
+    /// goes up with what else happens there. Once a day, and again where nobody was there to hear it.
+    private static func tellOfCertificate(_ config: LinkConfig, _ certificates: LinkCertificates?) async {
+        guard let socket = config.controlSocket, let certificates else { return }
+        var told: (end: Int64, at: ContinuousClock.Instant)?
+        while !Task.isCancelled {
+            let isTold = told.map { $0.end == certificates.end && .now - $0.at < .seconds(86_400) } ?? false
+            if let end = certificates.end, !isTold, certificates.isEnding {
+                var request = ControlRequest(.certificate)
+                request.until_s = Double(end / 1_000)
+                if let answer = await ask(request, at: socket), answer.error == nil { told = (end, .now) }
+            }
+            // Ends early only where the task is cancelled, which the loop looks at.
+            try? await Task.sleep(for: .seconds(5))
+        }
+    }
+
+    private static func ask(_ request: ControlRequest, at socket: String) async -> ControlAnswer? {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                // Without a controller nothing is said: it is asked again.
+                continuation.resume(returning: try? ControlClient.ask(request, at: socket))
+            }
         }
     }
 

@@ -40,6 +40,13 @@ extension Link {
         if let socket = config.controlSocket, access(socket, F_OK) != 0 {
             remarks.append("\(socket) is not there: does ballastd run?")
         }
+        var status = stat()
+        if let key = config.tls?.key, stat(key, &status) == 0, status.st_mode & 0o077 != 0 {
+            remarks.append("\(key) can be read by others: a secret is 0600")
+        }
+        if let captures = config.captures, stat(captures, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            remarks.append("\(captures) is no folder: no capture is found there")
+        }
         return remarks
     }
 }

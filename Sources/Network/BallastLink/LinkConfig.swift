@@ -41,31 +41,39 @@ public struct LinkConfig: Sendable, Equatable {
     public var captures: String?
     /// Bytes that may leave in a day, UTC; `nil` = as many as there are.
     public var dailyBudget: Int?
+    /// Where a second link of the same spool keeps how far it is; `nil` = beside the spool.
+    public var marks: String?
     /// Where `/metrics` is, on 127.0.0.1; `nil` = nowhere; 0 = any free port.
     public var metricsPort: Int?
 
     public init(_ tree: ConfigNode, file: String) throws(ConfigErrors) {
-        self = try ConfigReader.read(tree, file: file) { reader in
-            let spool = reader.value(LinkKeys.spool)
-            let site = reader.value(LinkKeys.site)
-            let aggregator = reader.section("aggregator") { section in
-                let url = Self.url(section)
-                return (url: url, token: Self.token(section), tls: Self.tls(section, url: url))
-            }
-            let records = reader.value(LinkKeys.batchRecords)
-            let bytes = reader.value(LinkKeys.batchBytes)
-            let socket = reader.value(LinkKeys.controlSocket)
-            let captures = reader.value(LinkKeys.captures)
-            let (budget, port) = (reader.value(LinkKeys.dailyBudget), reader.value(LinkKeys.metricsPort))
-            guard let spool, let site, let url = aggregator?.url, let token = aggregator?.token,
-                let tls = aggregator?.tls, let records,
-                let bytes, let socket, let captures, let budget, let port
-            else { return nil }
-            return LinkConfig(
-                spool: spool, site: site, url: url, token: token, tls: tls == TLS() ? nil : tls,
-                batchRecords: records, batchBytes: bytes, controlSocket: socket, captures: captures,
-                dailyBudget: budget, metricsPort: port)
+        self = try ConfigReader.read(tree, file: file) { Self.read($0) }
+    }
+
+    /// What a mapping says that has the keys of the link's file, within another file.
+    public static func read(_ reader: ConfigReader) -> LinkConfig? {
+        let spool = reader.value(LinkKeys.spool)
+        let site = reader.value(LinkKeys.site)
+        let aggregator = reader.section("aggregator") { section in
+            let url = Self.url(section)
+            return (url: url, token: Self.token(section), tls: Self.tls(section, url: url))
         }
+        let records = reader.value(LinkKeys.batchRecords)
+        let bytes = reader.value(LinkKeys.batchBytes)
+        let socket = reader.value(LinkKeys.controlSocket)
+        let captures = reader.value(LinkKeys.captures)
+        let (budget, port) = (reader.value(LinkKeys.dailyBudget), reader.value(LinkKeys.metricsPort))
+        let marks = reader.value(LinkKeys.marks)
+        guard let marks, let spool, let site, let url = aggregator?.url, let token = aggregator?.token,
+            let tls = aggregator?.tls, let records,
+            let bytes, let socket, let captures, let budget, let port
+        else { return nil }
+        var link = LinkConfig(
+            spool: spool, site: site, url: url, token: token, tls: tls == TLS() ? nil : tls,
+            batchRecords: records, batchBytes: bytes, controlSocket: socket, captures: captures,
+            dailyBudget: budget, metricsPort: port)
+        link.marks = marks
+        return link
     }
 
     private init(
@@ -135,12 +143,16 @@ enum LinkKeys {
         "url", allowed: "http://HOST[:PORT] or https://HOST[:PORT]", .required, "the aggregator"
     ) { text in
         let isWeb = text.hasPrefix("http://") || text.hasPrefix("https://")
-        return isWeb && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !text.hasSuffix("/")
-            ? text : nil
+        guard isWeb, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        let place = text[text.index(text.startIndex, offsetBy: text.hasPrefix("https") ? 8 : 7)...]
+        let colon = place.last == "]" ? nil : place.lastIndex(of: ":")
+        let port = colon.map { Int(place[place.index(after: $0)...]) ?? 0 } ?? 1
+        let isPort = (1...65_535).contains(port)
+        return isPort && !place.isEmpty && !place.contains { "/?#@".contains($0) } ? text : nil
     }
     static let token = ConfigKey<String?>.text(
         "token", allowed: "printable ASCII characters without spaces", .fixed(nil), "the bearer token"
-    ) { text in text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? .some(text) : nil }
+    ) { text in !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? .some(text) : nil }
     static let tokenFile = ConfigKey<String?>.text(
         "token_file", allowed: "a path", .fixed(nil), "a file that holds nothing but the bearer token"
     ) { text in .some(text) }
@@ -164,6 +176,10 @@ enum LinkKeys {
     static let captures = ConfigKey<String?>.text(
         "captures", allowed: "a path", .fixed(nil),
         "the directory of the controller's captures; without it none are delivered"
+    ) { text in text.hasPrefix("/") || text.hasPrefix(".") ? .some(text) : nil }
+    static let marks = ConfigKey<String?>.text(
+        "marks", allowed: "a path", .fixed(nil), shown: "the spool",
+        "the folder in which a second link of the same spool keeps how far it is"
     ) { text in text.hasPrefix("/") || text.hasPrefix(".") ? .some(text) : nil }
     static let batchRecords = ConfigKey<Int>.whole(
         "batch_max_records", 1...10_000, "", .fixed(500), "most records in one report"

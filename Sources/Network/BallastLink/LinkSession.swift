@@ -122,7 +122,7 @@ struct LinkSession {
     private mutating func openSpool() throws(SpoolError) -> SpoolReader {
         if let reader { return reader }
         let opened = try SpoolReader(directory: config.spool)
-        mark = try DeliveryMark(directory: config.spool, epoch: opened.epoch)
+        mark = try DeliveryMark(directory: config.spool, epoch: opened.epoch, folder: config.marks)
         position = nil
         reader = opened
         return opened

@@ -72,7 +72,7 @@ final class Controller: Sendable {
         case .power(let kilowatts):
             request = ControlRequest(.agc, power_kw: kilowatts, for_s: validity.seconds)
         case .release: request = ControlRequest(.agcRelease)
-        case .enable: return nil
+        case .enable, .heartbeat: return nil
         }
         do throws(SystemError) {
             guard let answer = try ControlClient.ask(request, at: path) else {

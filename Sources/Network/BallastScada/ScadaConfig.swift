@@ -108,8 +108,10 @@ public struct ScadaConfig: Sendable, Equatable {
     ) -> (settings: OutstationSettings, validity: Duration)? {
         let (select, age) = (reader.value(ScadaKeys.selectTime), reader.value(ScadaKeys.commandAge))
         let (timed, validity) = (reader.value(ScadaKeys.timedOnly), reader.value(ScadaKeys.validity))
-        guard let select, let age, let timed, let validity else { return nil }
+        let heartbeat = reader.value(ScadaKeys.heartbeat)
+        guard let select, let age, let timed, let validity, let heartbeat else { return nil }
         var settings = OutstationSettings()
+        settings.heartbeatTime = heartbeat
         (settings.selectTime, settings.commandAge, settings.wantsTimedCommands) = (select, age, timed)
         return (settings, validity)
     }
@@ -142,6 +144,9 @@ enum ScadaKeys {
     static let commandAge = seconds("command_age_s", 1...300, 10, "the oldest time tag that is taken")
     static let timedOnly = ConfigKey<Bool>.flag(
         "timed_only", .fixed("false"), "commands without a time tag are refused")
+    static let heartbeat = seconds(
+        "heartbeat_s", 1...300, 10,
+        "so long after its heartbeat the control centre's setpoints are taken, where commands have one")
     static let validity = seconds(
         "validity_s", 1...3_600, 20,
         "how long a setpoint holds without a new one; then lapsed_lease of the site")

@@ -21,6 +21,8 @@ struct CommandDesk: Sendable {
     var questions: [UInt64: Question] = [:]
     var nextNumber: UInt64 = 1
     var isEnabled = false
+    /// When the control centre's heartbeat came last.
+    var heartbeatAt: MonotonicTime?
     var accepted: (kilowatts: Double, until: MonotonicTime)?
 
     /// Nothing that was selected on a link holds on another, and no answer of the controller goes there.
@@ -44,6 +46,7 @@ extension Outstation {
         case notSelected = "it was not selected, or as something else"
         case needsNoSelection = "it takes no selection"
         case notEnabled = "setpoints are not enabled"
+        case noHeartbeat = "the control centre's heartbeat is not heard"
         case notThisGroup = "its group may not command"
         case busy = "another one waits for its answer"
         case nothingSelected = "nothing is selected"
@@ -60,7 +63,8 @@ extension Outstation {
         if let refusal = fault(asdu, object, link, moment) {
             return refuse(asdu, object, link, refusal)
         }
-        guard let (wish, isSelect) = Self.wish(object.value, point) else {
+        let read = point.action == .heartbeat ? Self.beat(object.value) : Self.wish(object.value, point)
+        guard let (wish, isSelect) = read else {
             return refuse(asdu, object, link, point.kind.isSetpoint ? .notFinite : .noPoint)
         }
         if isSelect { return select(asdu, point, link, moment) }
@@ -115,6 +119,21 @@ extension Outstation {
         }
     }
 
+    /// A heartbeat says nothing but that it is there; it is never selected.
+    private static func beat(_ value: InformationValue) -> (Wish, isSelect: Bool)? {
+        let qualifier: CommandQualifier? =
+            switch value {
+            case .setpointFloat(_, let qualifier), .setpointScaled(_, let qualifier),
+                .setpointNormalised(_, let qualifier), .singleCommand(_, let qualifier),
+                .doubleCommand(_, let qualifier):
+                qualifier
+            case .single, .double, .step, .bitstring, .normalised, .scaled, .float, .counter, .qualifier,
+                .nothing, .time, .testPattern:
+                nil
+            }
+        return qualifier.map { (.heartbeat, $0.isSelect) }
+    }
+
     /// The same command but for its select bit and time.
     private static func isSame(_ selected: ASDU, _ executed: ASDU) -> Bool {
         guard selected.originator == executed.originator, selected.type == executed.type,
@@ -164,6 +183,12 @@ extension Outstation {
         switch wish {
         case .power:
             guard commands.isEnabled else { return refuse(asdu, object, link, .notEnabled) }
+            guard isHeartbeatHeard(at: moment.monotonic) ?? true else {
+                return refuse(asdu, object, link, .noHeartbeat)
+            }
+        case .heartbeat:
+            commands.heartbeatAt = moment.monotonic
+            return reply(asdu.answered(.activationConfirmation, isNegative: false), link)
         case .enable:
             commands.isEnabled = true
             return confirm(asdu, point, link)
@@ -187,7 +212,7 @@ extension Outstation {
         case (.power(let kilowatts), let holds?):
             commands.accepted = (kilowatts, moment.monotonic + holds)
         case (.release, _?): commands.accepted = nil
-        case (.enable, _), (.power, nil), (.release, nil): break
+        case (.enable, _), (.heartbeat, _), (.power, nil), (.release, nil): break
         }
         if holds != nil {
             confirm(question.asdu, question.point, question.link)

@@ -34,6 +34,8 @@ public struct OutstationSettings: Sendable, Equatable {
     public var commandAge = Duration.seconds(10)
     /// Whether commands must have a time.
     public var wantsTimedCommands = false
+    /// So long after the control centre's heartbeat setpoints are taken, where the table has one.
+    public var heartbeatTime = Duration.seconds(10)
     /// How long the controller may take to answer a command.
     public var answerTime = Duration.seconds(4)
 
@@ -53,6 +55,8 @@ public struct Outstation: Sendable {
         case enable
         /// What was asked for ends, and setpoints are not taken any more.
         case release
+        /// The control centre is there; the controller is not asked.
+        case heartbeat
     }
 
     public enum Output: Sendable, Equatable {
@@ -124,6 +128,12 @@ public struct Outstation: Sendable {
 
     /// Whether the control centre has enabled its setpoints, or needs not.
     public var isEnabled: Bool { commands.isEnabled }
+
+    /// Whether the control centre's heartbeat is heard; `nil` where the table has none.
+    public func isHeartbeatHeard(at now: MonotonicTime) -> Bool? {
+        guard table.commands.contains(where: { $0.action == .heartbeat }) else { return nil }
+        return commands.heartbeatAt.map { now - $0 <= settings.heartbeatTime } ?? false
+    }
 
     /// The setpoint that was accepted, while it is known to hold.
     public func accepted(at now: MonotonicTime) -> Double? {

@@ -117,6 +117,8 @@ public struct CommandPoint: Sendable, Equatable {
         case setpoint = "agc_setpoint"
         /// On: setpoints are taken. Off: what was asked for ends.
         case enable = "agc_enable"
+        /// The control centre is there; whatever it sends.
+        case heartbeat
     }
 
     public var address: UInt32
@@ -208,7 +210,7 @@ public struct PointTable: Sendable, Equatable {
         let (action, scale) = (reader.value(PointKeys.action), reader.value(PointKeys.scale))
         let (select, ends) = (reader.value(PointKeys.select), reader.value(PointKeys.termination))
         guard let address, let kind, let action, let scale, let select, let ends else { return nil }
-        if kind.isSetpoint != (action == .setpoint) {
+        if action != .heartbeat, kind.isSetpoint != (action == .setpoint) {
             reader.refuse("type", "\(kind.rawValue) does not fit \(action.rawValue)")
         }
         if scale == 0 { reader.refuse("scale", "0 makes every setpoint zero") }

@@ -66,6 +66,7 @@ public struct Channel: Sendable {
         Channel(15, "grid_state", "grid.state", .name), Channel(16, "grid_cause", "grid.cause", .name),
         Channel(17, "meter", "grid.meter", .name), Channel(18, "realtime", "realtime", .name),
         Channel(19, "threads_still", "threads_still", .list), Channel(20, "accepted", "accepted", .list),
+        Channel(21, "links", "links", .list),
     ]
 
     /// Each unit's.
@@ -90,7 +91,7 @@ public struct Channel: Sendable {
         Channel(25, "reversion", "reversion", .name),
         Channel(26, "output_watchdog", "output_watchdog", .name),
         Channel(27, "inputs", "inputs", .list),
-        Channel(28, "dangers", "dangers", .list),
+        Channel(28, "dangers", "dangers", .list), Channel(29, "begun_by", "begun_by", .name),
     ]
 
     /// What the numbers of unit `index` begin at.

@@ -8,8 +8,13 @@ public struct ColumnEncoder: Sendable {
     public static let version = 1
     public static let snapshotInterval: Int64 = 300_000
     /// Rows wait for each other so long at most, and a record of some kind comes so often.
-    public static let longestWait: Int64 = 4_000
+    public static let longestWait: Int64 = 3_000
 
+    /// In every record of a test with a simulated frequency.
+    public static let simulatedMark = ",\"frequency\":\"simulated\""
+
+    /// What is told is of such a test.
+    public var isFrequencySimulated = false
     private let site: String
     private let mode: String
     /// What a reader of all records has, by channel number.
@@ -68,7 +73,7 @@ public struct ColumnEncoder: Sendable {
 
     private func heading(_ kind: String, _ now: Int64, _ wall: Int64) -> String {
         "{\"v\":\(Self.version),\"kind\":\"\(kind)\",\"mono_ms\":\(now),\"t_ms\":\(wall)"
-            + ",\"mode\":\(JSONString.quoted(mode))"
+            + ",\"mode\":\(JSONString.quoted(mode))" + (isFrequencySimulated ? Self.simulatedMark : "")
     }
 
     private mutating func snapshot(_ values: SiteValues, _ now: Int64, _ wall: Int64) -> [UInt8] {

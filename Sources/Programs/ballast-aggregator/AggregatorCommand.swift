@@ -1,15 +1,17 @@
 import ArgumentParser
 import BallastAggregator
+import LinuxIO
 
 @main struct AggregatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ballast-aggregator",
         abstract:
             "Takes the reports of Ballast sites, stores them, and shows them; settles energy into money.",
+        version: Product.version,
         subcommands: [
             ServeCommand.self, CheckCommand.self, VerifyCommand.self, BackupCommand.self, RestoreCommand.self,
             BooksCommand.self, LeaseCommand.self, CertificateCommand.self, SettleCommand.self,
-            LedgerCommand.self, ExplainCommand.self,
+            LedgerCommand.self, ExplainCommand.self, TokenCommand.self,
         ],
         defaultSubcommand: ServeCommand.self)
 }

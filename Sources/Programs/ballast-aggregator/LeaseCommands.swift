@@ -18,17 +18,38 @@ struct LeaseKey: ParsableCommand {
     @Option(help: "The key's name, as leases carry it.") var id: String = "aggregator-1"
 
     func run() throws {
+        let open = try SecretFile.make(out)
+        print("remote_leases:\n  keys:\n    - {id: \(id), public_key: \(open)}")
+    }
+}
+
+/// The seed of a signing key in a file of its own.
+enum SecretFile {
+    /// - Returns: the public key as hexadecimal digits.
+    static func make(_ path: String) throws -> String {
         guard let seed = Signatures.seed(), let open = Signatures.publicKey(ofSeed: seed) else {
             throw ValidationError("libsodium does not start")
         }
-        let number = Glibc.open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard number >= 0 else { throw ValidationError("\(out): \(SystemError.last("open"))") }
+        let number = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard number >= 0 else { throw ValidationError("\(path): \(SystemError.last("open"))") }
         let file = FileDescriptor(owning: number)
         let text = Array((Hexadecimal.text(seed) + "\n").utf8)
         guard Glibc.write(file.number, text, text.count) == text.count, fsync(file.number) == 0 else {
-            throw ValidationError("\(out): \(SystemError.last("write"))")
+            throw ValidationError("\(path): \(SystemError.last("write"))")
         }
-        print("remote_leases:\n  keys:\n    - {id: \(id), public_key: \(Hexadecimal.text(open))}")
+        return Hexadecimal.text(open)
+    }
+
+    static func read(_ path: String) throws -> [UInt8] {
+        let seed: [UInt8]?
+        do throws(SystemError) {
+            let bytes = try DurableFile.read(path, limit: 256)
+            seed = bytes.flatMap {
+                Hexadecimal.bytes(String(decoding: $0.prefix { $0 != 10 }, as: UTF8.self))
+            }
+        } catch { throw ValidationError("\(path): \(error)") }
+        guard let seed else { throw ValidationError("\(path): no key") }
+        return seed
     }
 }
 
@@ -48,14 +69,7 @@ struct LeaseSign: ParsableCommand {
     @Flag(help: "What was granted before ends.") var release = false
 
     func run() throws {
-        let seed: [UInt8]?
-        do throws(SystemError) {
-            let bytes = try DurableFile.read(key, limit: 256)
-            seed = bytes.flatMap {
-                Hexadecimal.bytes(String(decoding: $0.prefix { $0 != 10 }, as: UTF8.self))
-            }
-        } catch { throw ValidationError("\(key): \(error)") }
-        guard let seed else { throw ValidationError("\(key): no key") }
+        let seed = try SecretFile.read(key)
         guard release || power != nil else { throw ValidationError("give --power-kw, or --release") }
         guard (1...86_400).contains(seconds) else { throw ValidationError("--for takes 1 … 86400 s") }
         let watts = ((release ? 0 : power ?? 0) * 1_000).rounded()

@@ -30,8 +30,10 @@ struct VerifyCommand: ParsableCommand {
     @Option(help: "The configuration file (YAML).") var config: String
     @Option(help: "An earlier head, NUMBER:HASH as the log has it, which the history must still have.")
     var head: String?
+    @Flag(help: "Rebuild every table from the history, in an empty store, and compare their digests.")
+    var replay = false
 
-    func run() throws { try showing { try Upkeep.verify(config: config, head: head) } }
+    func run() throws { try showing { try Upkeep.verify(config: config, head: head, replay: replay) } }
 }
 
 struct BackupCommand: ParsableCommand {

@@ -12,7 +12,8 @@ struct BallastDoor: ParsableCommand {
             The controller runs in a user namespace of its own and sees everybody else as nobody. This program takes \
             the requests of ballastctl, learns the asker's user and groups from the kernel, and hands both on. It \
             decides nothing. Runs as the controller's user; ballast-door.service starts it.
-            """)
+            """,
+        version: Product.version)
 
     @Option(help: "Where people ask: the socket of ballastctl.")
     var listen = "/run/ballast/control.sock"

@@ -1,10 +1,12 @@
 import ArgumentParser
 import BallastLink
 import Glibc
+import LinuxIO
 
 @main struct LinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ballast-link", abstract: "Delivers a site's spool to the aggregator.")
+        commandName: "ballast-link", abstract: "Delivers a site's spool to the aggregator.",
+        version: Product.version)
 
     @Option(help: "The configuration file (YAML).") var config: String
     @Flag(help: "Says what the file means, or what is wrong with it, and ends.") var check = false

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BallastScada
 import Glibc
+import LinuxIO
 
 @main struct ScadaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,7 +9,8 @@ import Glibc
         discussion: """
             An outstation: it shows the points of its file to the masters that the file lists, and brings their setpoints \
             to ballastd as leases of the source AGC, inside the bounds of the site's section control_centre.
-            """)
+            """,
+        version: Product.version)
 
     @Option(help: "The configuration file (YAML).") var config: String
     @Flag(help: "Says what the file means, or what is wrong with it, and ends.") var check = false

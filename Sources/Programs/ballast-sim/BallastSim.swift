@@ -1,4 +1,5 @@
 import ArgumentParser
+import LinuxIO
 
 @main
 struct BallastSim: ParsableCommand {
@@ -10,6 +11,7 @@ struct BallastSim: ParsableCommand {
             that speak Pylontech frames, SunSpec inverters, a grid meter. What happens to the plant stands in a \
             scenario file.
             """,
+        version: Product.version,
         subcommands: [
             PlantCommand.self, AskCommand.self, RecordCommand.self, PollCommand.self, LineCommand.self,
             DecodeCommand.self,

@@ -16,12 +16,14 @@ struct DemoCommand: ParsableCommand {
     @Option(help: "The site's configuration.") var site: String
     @Option(help: "The scenario; its last fault must trip a unit.") var scenario: String
     @Option(help: "Folder for logs, state and records.") var records: String
+    @Flag(help: "Leave the site running in the end until Ctrl-C, and say what to try.") var keep = false
 
     func run() throws {
-        let demo = try Demo(
-            Demo.Options(
-                programs: absolute(programs), site: absolute(site), scenario: absolute(scenario),
-                records: absolute(records)))
+        var options = Demo.Options(
+            programs: absolute(programs), site: absolute(site), scenario: absolute(scenario),
+            records: absolute(records))
+        options.keeps = keep
+        let demo = try Demo(options)
         switch try demo.run() {
         case .passed: return
         case .failed: throw ExitCode(1)

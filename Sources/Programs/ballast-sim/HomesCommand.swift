@@ -12,25 +12,35 @@ struct HomesCommand: ParsableCommand {
             second time from what the meters told; exit status 1 if anything differs.
             """)
 
-    @Option(help: "How many, 1 … 10000.") var homes = 1_000
-    @Option(help: "How many days from 2026-01-01 on, 1 … 365.") var days = 31
-    @Option(help: "The same seed, the same month.") var seed: UInt64 = 1
+    @Option(help: "How many, 1 … 10000 [1000].") var homes: Int?
+    @Option(help: "How many days from 2026-01-01 on, 1 … 365 [31].") var days: Int?
+    @Option(help: "The same seed, the same month [1].") var seed: UInt64?
+    @Option(help: "A file with homes, days, seed and what the books must say: hil/books.d/homes.yaml is one.")
+    var scenario: String?
     @Option(help: "The aggregator's port on 127.0.0.1.") var port: UInt16
     @Option(help: "The token of one of its admins.") var token: String
     @Option(help: "The program that settles.") var aggregator = "ballast-aggregator"
     @Option(help: "The aggregator's configuration file.") var config: String
 
     func validate() throws {
-        guard (1...10_000).contains(homes), (1...365).contains(days) else {
+        guard (1...10_000).contains(homes ?? 1), (1...365).contains(days ?? 1) else {
             throw ValidationError("--homes is 1 … 10000, --days 1 … 365")
+        }
+        if scenario != nil, homes != nil || days != nil || seed != nil {
+            throw ValidationError("--scenario says homes, days and seed itself")
         }
     }
 
     func run() throws {
-        var run = try HomesRun(homes: homes, days: days, seed: seed, port: port, token: token)
+        let file = try scenario.map { try HomesScenario(path: $0) }
+        var run = try HomesRun(
+            homes: file?.homes ?? homes ?? 1_000, days: file?.days ?? days ?? 31,
+            seed: file?.seed ?? seed ?? 1,
+            port: port, token: token)
         print(try run.fill())
         try settle(run.period)
-        let verdicts = try run.judge()
+        var verdicts = try run.judge()
+        if let file { verdicts += try run.judge(file) }
         for verdict in verdicts { print(verdict.line) }
         if verdicts.contains(where: { !$0.holds }) { throw ExitCode.failure }
     }

@@ -52,7 +52,7 @@ struct PlantCommand: ParsableCommand {
         let signals = SignalInbox()
         let files = try SimulationFiles.load(site: site, scenario: scenario)
         let simulator = Simulator(files.plant, options: options)
-        try simulator.start(files.site, profiles: files.profiles)
+        try simulator.start(files.site, profiles: files.profiles, drivers: files.drivers)
         if start { simulator.begin() }
         print(
             "ready: site \(files.site.siteID), \(files.site.units.count) units, seed \(files.scenario.seed)")

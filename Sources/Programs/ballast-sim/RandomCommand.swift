@@ -90,6 +90,9 @@ struct RandomCommand: ParsableCommand {
     @Flag(help: "Record every run and replay the recording: each decision must be the same, bit by bit.")
     var replay = false
 
+    @Flag(help: "Run every seed with remote parties and without: nothing may be decided otherwise (I18).")
+    var pairs = false
+
     @Option(help: "How many at once.")
     var jobs = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
 
@@ -129,7 +132,8 @@ struct RandomCommand: ParsableCommand {
     private func judge(_ seeds: [(seed: UInt64, site: String)], into result: inout RandomResult) throws {
         let begun = MonotonicTime.now()
         let queue = SeedQueue(seeds, before: result)
-        let options = RandomRunner.Options(isStrict: strict, shrinks: !whole, replays: replay)
+        let options = RandomRunner.Options(
+            isStrict: strict, shrinks: !whole, replays: replay, isPaired: pairs)
         let threads = try (0..<max(1, min(jobs, seeds.count))).map { _ in
             try SystemThread(name: "seeds") { queue.work(options) }
         }

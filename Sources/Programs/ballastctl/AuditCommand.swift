@@ -48,20 +48,33 @@ struct AuditCommand: ParsableCommand {
                 }
                 return head
             }
-            var check = AuditCheck(known: given + Self.heads(inSpool: folder + "/spool"))
+            let finding = try Self.finding(of: folder, known: given)
+            print(finding)
+            switch finding {
+            case .whole, .empty: break
+            case .broken, .cut: throw ExitCode(1)
+            }
+        }
+
+        /// What a check of the whole audit finds, and on its way each record, good or not.
+        ///
+        /// - Parameter folder: the state folder.
+        static func finding(
+            of folder: String, known: [AuditHead] = [], _ look: (SpoolRecord) -> Void = { _ in }
+        ) throws -> AuditCheck.Finding {
+            var check = AuditCheck(known: known + heads(inSpool: folder + "/spool"))
             let reader = try SpoolReader(directory: folder + "/audit")
             let state = reader.state()
             try SpoolCommand.Verify.forEach(reader, from: state.first) { batch in
                 if state.thinned == 0, let gap = batch.gaps.first, gap.from <= state.first {
                     check.miss(from: gap.from)
                 }
-                for record in batch.records { check.take(number: record.number, payload: record.payload) }
+                for record in batch.records {
+                    check.take(number: record.number, payload: record.payload)
+                    look(record)
+                }
             }
-            print(check.finding)
-            switch check.finding {
-            case .whole, .empty: break
-            case .broken, .cut: throw ExitCode(1)
-            }
+            return check.finding
         }
 
         /// What the spool says of the audit; a spool that cannot be read says nothing.

@@ -3,6 +3,7 @@ import BatteryProfiles
 import CANBus
 import ConfigText
 import ControlSocket
+import DeviceCodecs
 import Glibc
 import SiteConfig
 import SiteFile
@@ -78,14 +79,14 @@ extension CAN {
                     throw Refusal("\(error)")
                 }
                 if let unit = site.units.first(where: { $0.id == bus }) {
-                    return (CANAddress(unit.battery.transport), unit.battery.bitRate)
+                    return (unit.battery.transport, unit.battery.bitRate)
                 }
             }
             let text = bus.contains(":") ? bus : "socketcan:" + bus
-            guard let transport = CANTransportConfig(text) else {
+            guard let transport = CANAddress(text) else {
                 throw Refusal("\(bus) is neither an interface, a transport nor a unit of --config")
             }
-            return (CANAddress(transport), nil)
+            return (transport, nil)
         }
     }
 }
@@ -168,16 +169,5 @@ struct MonitorPicture {
 
     private static func right(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
-    }
-}
-
-extension CANAddress {
-    init(_ config: CANTransportConfig) {
-        switch config {
-        case .socketCAN(let interface): self = .socketCAN(interface: interface)
-        case .cannelloni(let host, let port): self = .cannelloni(host: host, port: port)
-        case .cannelloniListen(let host, let port): self = .cannelloniListen(host: host, port: port)
-        case .slcan(let device): self = .slcan(device: device)
-        }
     }
 }

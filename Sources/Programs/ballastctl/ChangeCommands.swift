@@ -1,5 +1,6 @@
 import ArgumentParser
 import ControlSocket
+import LinuxIO
 
 /// How long something holds, as people type it.
 struct ForOption: ParsableArguments {
@@ -16,7 +17,9 @@ struct ForOption: ParsableArguments {
 
 /// The site, or one unit of it.
 struct UnitOption: ParsableArguments {
-    @Option(help: "One unit alone: it leaves the sharing of the site's power, and the others make up for it.")
+    @Option(
+        help: "One unit alone: it leaves the sharing of the site's power, and the others make up for it.",
+        completion: Completion.units)
     var unit: String?
 }
 
@@ -70,11 +73,11 @@ struct Mode: ParsableCommand {
             anew unless somebody else keeps it out; --of ends what another person has set. A trip, a reset, a resume and a \
             restart end none of it. An end by time starts nothing: 'ballastctl resume UNIT' does.
             """)
-    @Argument(help: "Identifier of the unit.") var unit: String
+    @Argument(help: "Identifier of the unit.", completion: Completion.units) var unit: String
     @Argument(help: "maintenance, standby, hold or auto.") var mode: Wanted
     @Option(name: .customLong("for"), help: "With maintenance, standby and hold: how long (15m, 2h).")
     var duration: String?
-    @Option(help: "With auto: whose (a user id, or unknown); your own without it.") var of: String?
+    @Option(help: "With auto: whose (a name or user id, or unknown); your own without it.") var of: String?
     @OptionGroup var reason: ReasonOption
     @OptionGroup var socket: SocketOption
 
@@ -89,8 +92,18 @@ struct Mode: ParsableCommand {
             throw ValidationError("auto takes no --for")
         case .maintenance, .standby, .hold, .auto:
             let request = ControlRequest(
-                .mode, unit: unit, reason: reason.reason, for_s: seconds, mode: mode.rawValue, of: of)
+                .mode, unit: unit, reason: reason.reason, for_s: seconds, mode: mode.rawValue,
+                of: try person())
             print(try socket.ask(request).done ?? "")
         }
+    }
+
+    /// The daemon knows persons by their numbers.
+    private func person() throws -> String? {
+        guard let of, UInt32(of) == nil, of != "unknown" else { return of }
+        guard let number = Accounts.userID(named: of) else {
+            throw ValidationError("--of: this machine has no account \(of)")
+        }
+        return "\(number)"
     }
 }

@@ -1,11 +1,16 @@
 import ArgumentParser
 import ControlSocket
+import Glibc
 import LinuxIO
 
 /// Where the daemon listens.
 struct SocketOption: ParsableArguments {
-    @Option(help: "The daemon's control socket.")
-    var socket = "/run/ballast/control.sock"
+    /// Whoever looks at another daemon all the time, such as a simulated one, says so once.
+    static let standard =
+        getenv("BALLAST_SOCKET").map { String(cString: $0) } ?? "/run/ballast/control.sock"
+
+    @Option(help: "The daemon's control socket; BALLAST_SOCKET names another one.", completion: .file())
+    var socket = SocketOption.standard
 
     /// Asks, and turns a refusal into a failure of the command.
     func ask(_ request: ControlRequest) throws -> ControlAnswer {
@@ -56,7 +61,7 @@ struct Reset: ParsableCommand {
             A reset starts nothing: the unit is held in standby, its contactors open, until 'ballastctl resume UNIT', or the
             whole site's resume by who has reset it.
             """)
-    @Argument(help: "Identifier of the unit.") var unit: String
+    @Argument(help: "Identifier of the unit.", completion: Completion.units) var unit: String
     @OptionGroup var reason: ReasonOption
     @OptionGroup var socket: SocketOption
 
@@ -84,7 +89,8 @@ struct Resume: ParsableCommand {
             latched trip is reset first. A lock is its person's, and stays: 'ballastctl mode UNIT auto'. \
             Power comes after enter_service_s with everything seen good: nobody may be at the unit.
             """)
-    @Argument(help: "Identifier of the unit; without it the whole site.") var unit: String?
+    @Argument(help: "Identifier of the unit; without it the whole site.", completion: Completion.units)
+    var unit: String?
     @OptionGroup var reason: ReasonOption
     @OptionGroup var socket: SocketOption
 

@@ -9,7 +9,7 @@ import YAMLText
 
 struct Commission: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Put a site into operation.", subcommands: [Init.self, Reversion.self])
+        abstract: "Put a site into operation.", subcommands: [Init.self, Reversion.self, Frequency.self])
 
     struct Init: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -31,23 +31,22 @@ struct Commission: ParsableCommand {
             }
             if let fault = ControlRequest(.stop, reason: reason.reason).reasonFault { throw Refusal(fault) }
             let site = try SiteConfig.read(YAMLText.load(path: config), file: config)
-            let path = try create(site)
             let units = site.units.map(\.id).joined(separator: ", ")
-            Journal(messageIDs: EventTable.messageIDs).write(
-                LogRecord(
-                    .commission,
-                    "commission init (\(asker.name)): \(path) created for \(units): \(reason.reason)",
-                    [
-                        .site: site.siteID, .reason: reason.reason, .userID: "\(Accounts.ownUserID)",
-                        .via: "ballastctl",
-                    ]))
+            let path = LatchRecord.path(in: site.paths.stateDirectory)
+            let record = LogRecord(
+                .commission,
+                "commission init (\(asker.name)): \(path) created for \(units): \(reason.reason)",
+                [
+                    .site: site.siteID, .reason: reason.reason, .userID: "\(Accounts.ownUserID)",
+                    .role: "service", .asked: "commission init", .via: "ballastctl",
+                ])
+            try create(site, path, record)
+            Journal(messageIDs: EventTable.messageIDs).write(record)
             print("\(path) created: no trip is latched on \(units)")
         }
 
-        /// - Returns: the record's path.
-        private func create(_ site: SiteConfig) throws -> String {
+        private func create(_ site: SiteConfig, _ path: String, _ record: LogRecord) throws {
             let directory = site.paths.stateDirectory
-            let path = LatchRecord.path(in: directory)
             try DurableFile.createDirectories(directory)
             guard let lock = try ProcessLock.take(directory + "/lock") else {
                 throw Refusal("ballastd runs with \(directory): stop it first")
@@ -73,8 +72,11 @@ struct Commission: ParsableCommand {
             // The daemon does not run as root and must be able to read them.
             try DurableFile.giveToOwnerOfFolder(path)
             try DurableFile.giveToOwnerOfFolder(directory + "/lock")
+            // While the lock is held: no daemon writes there.
+            do { try AuditOutsideDaemon.note(.commission, record, of: site) } catch {
+                throw Refusal("\(path) created, but the site's audit has nothing of it: \(error)")
+            }
             withExtendedLifetime(lock) {}
-            return path
         }
     }
 
@@ -90,7 +92,7 @@ struct Commission: ParsableCommand {
                 afterwards. Results are kept; in production no power is taken from outside the site before every \
                 inverter, and every I/O module with coils, has proven itself.
                 """)
-        @Argument(help: "Identifier of the unit.") var unit: String
+        @Argument(help: "Identifier of the unit.", completion: Completion.units) var unit: String
         @Option(help: "The power to end, in kW; negative = charge. [a tenth of the unit's rating]")
         var power: Double?
         @Flag(help: "Test the unit's I/O module, not its inverter.") var ioModule = false
@@ -111,6 +113,40 @@ struct Commission: ParsableCommand {
             }
             print("unit \(unit): \(result)")
             if !result.hasPrefix("proven") { throw ExitCode.failure }
+        }
+    }
+
+    struct Frequency: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the response a frequency that the grid does not have, for a time (mode hil).",
+            discussion: """
+                For the acceptance of a real battery. Needs the role service; stay on site. Only what the site answers to \
+                is simulated: limits, interlocks and the grid's supervision go by what is measured, and every setpoint \
+                still expires. It ends by its time, by --end, by a stop, and as soon as the grid is not measured, not \
+                good or more than 0.2 Hz from nominal. All that is recorded meanwhile is marked "frequency":"simulated"; \
+                'ballastctl frequency report --tests' judges it. No other mode takes it.
+
+                EXAMPLE
+                  ballastctl commission frequency 49.7 --for 10m --reason "site acceptance, step 3"
+                """)
+        @Argument(help: "The frequency in Hz, at most 3 Hz from nominal.") var hertz: Double?
+        @Option(name: .customLong("for"), help: "How long: 90s, 15m; at most 30m.") var time: String?
+        @Flag(help: "End it now.") var end = false
+        @OptionGroup var reason: ReasonOption
+        @OptionGroup var socket: SocketOption
+
+        func validate() throws {
+            if end, hertz == nil, time == nil { return }
+            guard !end, hertz != nil, time.flatMap({ DurationText.seconds($0) }) != nil else {
+                throw ValidationError("give a frequency and --for 90s, or --end")
+            }
+        }
+
+        func run() throws {
+            var request = ControlRequest(
+                .frequencyTest, reason: reason.reason, for_s: time.flatMap { DurationText.seconds($0) })
+            request.frequency_hz = hertz
+            print(try socket.ask(request).done ?? "")
         }
     }
 }

@@ -10,7 +10,7 @@ struct EventsCommand: ParsableCommand {
             Without a name: all of them, with how grave each is and whether it goes up to the aggregator.
             """)
 
-    @Argument(help: "The name of one, as in BALLAST_EVENT.")
+    @Argument(help: "The name of one, as in BALLAST_EVENT.", completion: Completion.events)
     var name: String?
 
     @Flag(help: "Print the journal's message catalog (systemd/ballast.catalog).")

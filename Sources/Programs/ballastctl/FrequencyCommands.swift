@@ -27,6 +27,8 @@ struct Frequency: ParsableCommand {
         var from: Int64?
         @Option(help: "End, UTC, included. [the newest sample]", transform: instant) var to: Int64?
         @Flag(help: "Print JSON.") var json = false
+        @Flag(help: "Tests with a simulated frequency alone (ballastctl commission frequency).")
+        var tests = false
         @Option(help: "Write a page with plots, which needs no other file.") var html: String?
         @Option(
             help: "The grid's operating band in Hz, shown and not scored. [the site's; 49.90:50.05 on 50 Hz]",
@@ -50,7 +52,7 @@ struct Frequency: ParsableCommand {
         func run() throws {
             let site = try config.map { try SiteConfig.read(YAMLText.load(path: $0), file: $0) }
             let folder = spool ?? ((site?.paths.stateDirectory ?? "/var/lib/ballast") + "/performance")
-            let record = try PerformanceRecord(folder: folder, from: from, to: to)
+            let record = try PerformanceRecord(folder: folder, from: from, to: to, isOfTests: tests)
             let rules = FrequencyRules(
                 operatingBand: operatingBand ?? standardBand(site, record),
                 eventBand: eventBand, fullResponse: Int64(fullResponseS * 1_000),

@@ -73,6 +73,7 @@ extension Modbus {
         var base: UInt16?
         @Flag(help: "Models only, without their values.") var brief = false
         @Flag(help: "Also points that the device does not implement.") var all = false
+        @Flag(help: "Print one JSON object a line for each unit, model and point.") var json = false
 
         func run() throws {
             let place = try link.text()
@@ -83,9 +84,9 @@ extension Modbus {
             let scan = LinkScan(units: list, base: base, isBrief: brief, showsAll: all)
             let found: Int
             do {
-                found = try scan.run(&client, progress: StandardError.progress) {
+                found = try scan.run(&client, progress: StandardError.progress) { unit, finding in
                     StandardError.clear()
-                    print($0)
+                    if json { ModbusLine(unit, finding).print() } else { print(finding.text(of: unit)) }
                 }
             } catch {
                 StandardError.clear()
@@ -108,6 +109,7 @@ extension Modbus {
         @Option(help: "Protocol address (zero-based) of the first.") var address: UInt16?
         @Option(help: "How many: 1 … 1000 registers, 1 … 256 bits.") var count = 1
         @Option(help: "holding, input, coils or discrete.") var table = Table.holding
+        @Flag(help: "Print one JSON object a line.") var json = false
 
         func run() throws {
             let place = try link.text()
@@ -115,7 +117,9 @@ extension Modbus {
             do {
                 if let model { return try read(model, &client) }
                 if let driver {
-                    for line in try client.read(unit: unit, DriverFile.load(driver)) { print(line) }
+                    for value in try client.read(unit: unit, DriverFile.load(driver)) {
+                        if json { ModbusLine(unit, value).print() } else { print(value.text) }
+                    }
                     return
                 }
                 guard let address else { throw Refusal("give --model, --driver or --address") }
@@ -124,6 +128,10 @@ extension Modbus {
                 }
                 let values = try values(address, &client)
                 for (index, value) in values.enumerated() {
+                    if json {
+                        ModbusLine(unit, address: Int(address) + index, raw: value).print()
+                        continue
+                    }
                     let hex = isBits ? "" : " 0x" + String(value, radix: 16, uppercase: true)
                     print("\(Int(address) + index) \(value)\(hex)")
                 }
@@ -159,7 +167,9 @@ extension Modbus {
             let places = map.models.filter { $0.id == model }
             guard !places.isEmpty else { throw Refusal("unit \(unit) has no model \(model)") }
             for place in places {
-                for line in try client.read(unit: unit, place).lines { print(line.text) }
+                for line in try client.read(unit: unit, place).lines {
+                    if json { ModbusLine(unit, .point(line)).print() } else { print(line.text) }
+                }
             }
         }
     }
@@ -170,8 +180,12 @@ extension Modbus {
         static let configuration = CommandConfiguration(
             abstract: "Check a driver file and say what it does.")
         @Argument(help: "The driver (YAML).") var driver: String
+        @Flag(help: "Print JSON.") var json = false
 
-        func run() throws { print(try DriverFile.load(driver).text) }
+        func run() throws {
+            let map = try DriverFile.load(driver)
+            if json { DriverSummary(map).print() } else { print(map.text) }
+        }
     }
 }
 

@@ -22,6 +22,7 @@ extension Modbus {
         @Flag(help: "Coils instead of registers; each takes 0 or 1.") var coils = false
         @Flag(help: "Do not ask before writing.") var yes = false
         @Flag(help: "No ballastd runs, and none is to judge the write.") var withoutBallastd = false
+        @Flag(help: "Print JSON; without --yes nothing is asked and nothing written.") var json = false
         @Argument(
             parsing: .allUnrecognized, help: "One number for a point; up to 16 raw values for an address.")
         var values: [String]
@@ -52,15 +53,17 @@ extension Modbus {
                     "no ballastd answers at \(socket.socket), and nothing was written: start it, name its socket by"
                         + " --socket, or say --without-ballastd where it is stopped on purpose")
             }
-            print(
-                "no ballastd answers at \(socket.socket): written straight to the device, nobody supervises it"
-            )
+            if !json {
+                print(
+                    "no ballastd answers at \(socket.socket): written straight to the device, nobody supervises it"
+                )
+            }
             log(request, "asks")
             do {
                 try client.perform(write)
                 let after = try client.current(write)
                 log(request, after == write.values ? "has written" : "has written, but reads back \(after)")
-                print("\(write.name) of unit \(unit): \(before) was, \(after) is")
+                tell("\(write.name) of unit \(unit): \(before) was, \(after) is", by: "ballastctl")
             } catch {
                 throw Refusal("\(place.device), unit \(unit): \(error)")
             }
@@ -85,6 +88,7 @@ extension Modbus {
 
         private func confirm(_ write: PlannedWrite, _ before: [UInt16], _ device: String) throws {
             if yes { return }
+            if json { throw Refusal("nothing was written: --json asks nobody, say --yes") }
             print(
                 "write \(write.name) of unit \(unit) at \(device): \(before) becomes \(write.values)? [y/N] ",
                 terminator: "")
@@ -107,13 +111,18 @@ extension Modbus {
             }
             guard let answer else { throw Refusal("\(socket.socket): no answer within 5 s") }
             if let refusal = answer.error { throw Refusal(refusal) }
-            print(answer.done ?? "")
+            tell(answer.done ?? "", by: "ballastd")
             return true
         }
 
+        private func tell(_ text: String, by writer: String) {
+            if json { ModbusWritten(unit: unit, done: text, written_by: writer).print() } else { print(text) }
+        }
+
         private func log(_ request: ModbusWriteRequest, _ what: String) {
-            let text =
-                "modbus write (user id \(Accounts.ownUserID)) \(what): \(request.summary): \(reason.reason)"
+            Accounts.learnNames()
+            let person = Accounts.person(Accounts.ownUserID)
+            let text = "modbus write (\(person)) \(what): \(request.summary): \(reason.reason)"
             Journal(messageIDs: EventTable.messageIDs).write(
                 LogRecord(
                     .modbusWrite, text,

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Glibc
+import Incident
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,6 +19,7 @@ struct ReplayCommand: ParsableCommand {
               ballastctl replay trip.cycles
               ballastctl replay trip.cycles --with new-site.yaml
               ballastctl replay trip.cycles --step --from 29.5 --to 30.5
+              ballastctl replay trip.cycles --step --from 14:03:05 --to 2026-11-24T14:03:09
               ballastctl replay trip.cycles --comtrade trip --form binary --page trip.html
               ballastctl replay Tests/Simulation/VirtualSiteTests/recordings/trip.cycles --accept
             """)
@@ -34,11 +37,12 @@ struct ReplayCommand: ParsableCommand {
     @Flag(help: "Print every cycle: what was seen, decided, and what held it back.")
     var step = false
 
-    @Option(help: "From here on, s since the recording's first cycle.")
-    var from: Double?
+    @Option(
+        help: "From here on: s since the first cycle, or a time (UTC), 14:03:07 or 2026-11-24T14:03:07.")
+    var from: String?
 
-    @Option(help: "Up to here, s.")
-    var to: Double?
+    @Option(help: "Up to here, likewise.")
+    var to: String?
 
     @Option(help: "Write all values, a line a cycle.")
     var csv: String?
@@ -57,7 +61,7 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help:
-            "Make a folder with a scenario of it, for ballast-sim run: frequency, silences, what was asked for."
+            "Make a folder with a scenario of it, for ballast-sim run: frequency, silences, wired inputs, what was asked for; what it cannot carry over is told."
     )
     var scenario: String?
 
@@ -70,6 +74,12 @@ struct ReplayCommand: ParsableCommand {
     func validate() throws {
         guard ["ascii", "binary", "float32"].contains(form) else {
             throw ValidationError("--form takes ascii, binary or float32")
+        }
+        for place in [from, to] {
+            guard place.map({ TracePlace($0) != nil }) ?? true else {
+                throw ValidationError(
+                    "--from and --to take seconds, 14:03:07 or 2026-11-24T14:03:07, not \(place ?? "")")
+            }
         }
         let shows =
             step || csv != nil || comtrade != nil || page != nil || json != nil || plot != nil
@@ -86,8 +96,8 @@ struct ReplayCommand: ParsableCommand {
         var words = [OtherProgram.beside("ballastd"), "--replay", file]
         if let other { words += ["--with", other] }
         if step { words.append("--step") }
-        if let from { words += ["--from", "\(from)"] }
-        if let to { words += ["--to", "\(to)"] }
+        if let from { words += ["--from", from] }
+        if let to { words += ["--to", to] }
         if let csv { words += ["--csv", csv] }
         if let comtrade { words += ["--comtrade", comtrade, "--form", form] }
         if let page { words += ["--page", page] }
@@ -96,6 +106,8 @@ struct ReplayCommand: ParsableCommand {
         if accept { words.append("--accept") }
         if let json { words += ["--incident-json", json] }
         let status = try OtherProgram.run(words)
+        // Who reads has seen enough.
+        if status == 128 + SIGPIPE { return }
         guard status < 128 else {
             throw Refusal(
                 "\(file): \(words[0]) was ended by signal \(status - 128) while it went on from a recorded state: no ballastd has left that"

@@ -19,9 +19,20 @@ struct SpoolCommand: ParsableCommand {
         var config = "/etc/ballast/site.yaml"
 
         func reader() throws -> SpoolReader {
-            if let spool { return try SpoolReader(directory: spool) }
-            let site = try SiteConfig.load(path: config)
-            return try SpoolReader(directory: site.paths.stateDirectory + "/spool")
+            let folder = try spool ?? SiteConfig.load(path: config).paths.stateDirectory + "/spool"
+            let reader = try SpoolReader(directory: folder)
+            // Nothing of what lies there is told then, which is not that nothing lies there.
+            if !reader.hasMark, reader.state().segments > 0 { throw MarkLost(folder: folder) }
+            return reader
+        }
+    }
+
+    struct MarkLost: Error, CustomStringConvertible {
+        var folder: String
+
+        var description: String {
+            "\(folder)/synced is lost or damaged: how far the records are whole is not known. They lie there: a start "
+                + "of ballastd finds them and writes it anew"
         }
     }
 

@@ -42,7 +42,8 @@ enum StatusText {
                 + " (\(unit.charge_limited_by), \(unit.discharge_limited_by))"
         ]
         if !unit.trips.isEmpty {
-            let first = unit.first_out.map { " (\($0) came first)" } ?? ""
+            let begun = unit.begun_by.map { ", begun by \($0)" } ?? ""
+            let first = (unit.first_out.map { " (\($0) came first)" } ?? "") + begun
             lines.append("    TRIPPED: \(unit.trips.joined(separator: ", "))\(first)")
         }
         if let holds = unit.holds, unit.trips.isEmpty {

@@ -7,7 +7,7 @@ import Quantities
 /// `ballastctl top`: the site on one screen, each second anew.
 struct Top: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the site live: units, limits and their causes, links, trips, what changes.",
+        abstract: "Show the site live: units, limits and their causes, links, trips, last events.",
         discussion: """
             q ends it, ? shows the keys. What is not fresh is –; where the controller stops answering, the figures turn old \
             and are then taken away. Without a terminal, and with --once, one screen is printed as plain text.
@@ -25,6 +25,8 @@ struct Top: ParsableCommand {
         var failure: String?
         var status: SiteStatus?
         var trips: [TripStatus]
+        /// What happened last, newest first.
+        var events: [EventStatus]
     }
 
     func validate() throws {
@@ -52,7 +54,8 @@ struct Top: ParsableCommand {
             let lines = TopScreen(state, columns: size.columns, rows: size.rows, at: .now()).lines
             terminal.show(TopLine.change(from: shown, to: lines))
             shown = lines
-            for key in TopKeys.read(terminal.keys(within: 100)) { state.press(key) }
+            guard let keys = terminal.keys(within: 100) else { return }
+            for key in TopKeys.read(keys) { state.press(key) }
         }
     }
 
@@ -61,8 +64,8 @@ struct Top: ParsableCommand {
             guard let status = try socket.ask(ControlRequest(.status)).status else {
                 return state.miss("the daemon gave no status")
             }
-            let trips = try socket.ask(ControlRequest(.trips)).trips ?? []
-            state.take(status, trips: trips, at: .now())
+            let told = try socket.ask(ControlRequest(.trips))
+            state.take(status, trips: told.trips ?? [], events: told.events ?? [], at: .now())
         } catch {
             state.miss("\(error)")
         }
@@ -84,7 +87,7 @@ struct Top: ParsableCommand {
             if once, let failure = state.failure { throw Refusal(failure) }
             let look = Look(
                 age_s: state.age(at: .now())?.seconds, failure: state.failure, status: state.status,
-                trips: state.trips)
+                trips: state.trips, events: state.events)
             if let bytes = JSONLine.encode(look) {
                 print(String(decoding: bytes, as: UTF8.self), terminator: "")
             }

@@ -4,11 +4,48 @@ import ControlSocket
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say in one line why a unit's power, or the site's, is what it is.")
-    @Argument(help: "Identifier of the unit; none = the site and all its units.") var unit: String?
+    @Argument(
+        help: "Identifier of the unit; none = the site and all its units.", completion: Completion.units)
+    var unit: String?
     @OptionGroup var socket: SocketOption
+    @Flag(help: "Print JSON.") var json = false
+
+    /// What `--json` prints.
+    private struct Report: JSONPrinted {
+        struct Unit: Encodable {
+            var unit: String
+            var mode: String
+            var setpoint_kw: Double
+            var limited_by: String
+            var text: String
+        }
+
+        /// What is to be done at once; first, because people come first.
+        var dangers: [String]
+        /// Wall time of the decision, ISO 8601 in UTC.
+        var at: String
+        var site: String
+        var setpoint_kw: Double
+        /// Absent where one unit was asked for.
+        var text: String?
+        var units: [Unit]
+    }
+
+    private func report(_ status: SiteStatus) throws -> Report {
+        let units = try unit.map { [try status.unit(named: $0)] } ?? status.units
+        return Report(
+            dangers: DangerText.lines(status), at: status.at, site: status.site,
+            setpoint_kw: status.setpoint_kw, text: unit == nil ? WhyText.site(status) : nil,
+            units: units.map { unit in
+                Report.Unit(
+                    unit: unit.id, mode: unit.mode, setpoint_kw: unit.setpoint_kw,
+                    limited_by: unit.limited_by, text: WhyText.unit(unit, in: status))
+            })
+    }
 
     func run() throws {
         guard let status = try socket.ask(ControlRequest(.status)).status else { throw Refusal("no status") }
+        if json { return try report(status).print() }
         for line in DangerText.lines(status) { print(line) }
         if let unit {
             print(WhyText.unit(try status.unit(named: unit), in: status))
@@ -22,7 +59,7 @@ struct Why: ParsableCommand {
 struct Trips: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show latched trips: what came first, when, by how much, who may reset it, what to check.")
-    @Argument(help: "Identifier of a unit; none = all.") var unit: String?
+    @Argument(help: "Identifier of a unit; none = all.", completion: Completion.units) var unit: String?
     @OptionGroup var socket: SocketOption
     @Flag(help: "Print JSON.") var json = false
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BallastDaemon
+import LinuxIO
 
 @main
 struct Ballastd: ParsableCommand {
@@ -11,28 +12,25 @@ struct Ballastd: ParsableCommand {
             asked for, and writes setpoints that expire by themselves. Every unit starts out of service.
 
             SIGTERM and SIGINT take the site to zero power and end the process; a second one ends it at once.
-            """)
+            """,
+        version: Product.version)
 
-    @Option(help: "The site's configuration file (YAML).")
-    var config = "/etc/ballast/site.yaml"
+    @Option(help: "The site's configuration file (YAML).") var config = "/etc/ballast/site.yaml"
 
     @Flag(help: "Check the configuration, say what is wrong with it or what it means, and exit.")
     var check = false
-
-    @Flag(help: "With --check: print the interlocks as JSON.")
-    var json = false
+    @Flag(help: "With --check: print the interlocks as JSON.") var json = false
 
     @Option(help: "With --check: write the interlocks to this file, as a page to print and sign.")
     var html: String?
-
     @Flag(help: "Write zero to every output of a daemon that has died, and exit. Not beside a living one.")
     var safeOutput = false
-
     @Option(help: "Listen at this socket, to ballast-door alone, which tells who asks (for PrivateUsers=).")
     var behindDoor: String?
 
     @Flag(help: "Print every key that the configuration may hold, with what is allowed, and exit.")
     var reference = false
+    @Flag(help: "Print a JSON Schema of the configuration, for editors, and exit.") var schema = false
     @OptionGroup var replay: ReplayOptions
 
     func validate() throws {
@@ -42,6 +40,7 @@ struct Ballastd: ParsableCommand {
     func run() throws {
         if safeOutput { throw ExitCode(SafeOutputRun(configuration: config).run().rawValue) }
         if try replay.run() { return }
+        if schema { return print(CheckedSite.schema, terminator: "") }
         if reference { return print(CheckedSite.reference, terminator: "") }
         do throws(Daemon.StartFailure) {
             let site = try CheckedSite(path: config)

@@ -4,6 +4,10 @@ import Incident
 
 extension Comtrade.Form: ExpressibleByArgument {}
 
+extension TracePlace: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
 /// A recording in place of a site; nothing is driven.
 struct ReplayOptions: ParsableArguments {
     @Option(help: "Run the controller on the recording in this file, compare its decisions, and exit.")
@@ -15,11 +19,11 @@ struct ReplayOptions: ParsableArguments {
     @Flag(help: ArgumentHelp("With --replay: print every cycle.", visibility: .hidden))
     var step = false
 
-    @Option(help: ArgumentHelp("With --replay: from here on, s since its first cycle.", visibility: .hidden))
-    var from: Double?
+    @Option(help: ArgumentHelp("With --replay: from here on, s or a time.", visibility: .hidden))
+    var from: TracePlace?
 
     @Option(help: ArgumentHelp("With --replay: up to here.", visibility: .hidden))
-    var to: Double?
+    var to: TracePlace?
 
     @Option(help: ArgumentHelp("With --replay: write its values.", visibility: .hidden))
     var csv: String?
@@ -54,6 +58,9 @@ struct ReplayOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --page: the performance record's page.", visibility: .hidden))
     var performance: String?
 
+    @Option(help: ArgumentHelp("With --page: what the audit says, its check first.", visibility: .hidden))
+    var audit: String?
+
     /// - Returns: whether it was asked for.
     func run() throws -> Bool {
         guard let replay else { return false }
@@ -71,9 +78,15 @@ struct ReplayOptions: ParsableArguments {
             return true
         }
         do throws(TraceFiles.ReadingFailure) {
-            var (trace, nominal) = try TraceFiles.trace(replay)
-            if from != nil || to != nil { trace = trace.window(from: from ?? 0, to: to ?? .infinity) }
-            try show(trace, nominal, replay)
+            let (whole, nominal) = try TraceFiles.trace(replay)
+            let begin = from.map { whole.seconds(of: $0) } ?? 0
+            let end = to.map { whole.seconds(of: $0) } ?? .infinity
+            let part = from == nil && to == nil ? whole : whole.window(from: begin, to: end)
+            if part.times.isEmpty, !whole.times.isEmpty {
+                throw TraceFiles.ReadingFailure(
+                    description: "\(replay): there is no cycle in that time; it has \(whole.extent) (UTC)")
+            }
+            try show(part, nominal, replay)
         } catch {
             print("\(error)")
             throw ExitCode.failure
@@ -84,11 +97,12 @@ struct ReplayOptions: ParsableArguments {
     private func show(_ trace: Trace, _ nominal: Double, _ path: String) throws(TraceFiles.ReadingFailure) {
         guard !trace.times.isEmpty else {
             throw TraceFiles.ReadingFailure(
-                description: "\(path): there is no cycle" + (trace.fault.map { ": \($0)" } ?? " in that time")
+                description: "\(path): there is no cycle" + (trace.fault.map { ": \($0)" } ?? "")
             )
         }
-        if step { print(trace.steps, terminator: "") }
-        let beside = TraceFiles.beside(journal: journal, performance: performance)
+        if step { print(try StepText.text(path, trace), terminator: "") }
+        let beside = TraceFiles.beside(
+            journal: journal, performance: performance, audit: audit, own: trace.performance)
         for kind in wanted {
             do {
                 let lines = try TraceFiles.write(trace, of: path, nominal: nominal, as: kind, beside: beside)
@@ -109,7 +123,14 @@ struct ReplayOptions: ParsableArguments {
         if let page { kinds.append(.page(page)) }
         if let scenario { kinds.append(.scenario(scenario)) }
         if let plot { kinds.append(.plot(plot)) }
-        if let comtrade { kinds.append(.comtrade(comtrade, form)) }
+        if let comtrade { kinds.append(.comtrade(Self.plain(comtrade), form)) }
         return kinds
+    }
+
+    /// The files' name without an ending that they get anyway.
+    private static func plain(_ name: String) -> String {
+        let small = name.lowercased()
+        let isWhole = small.hasSuffix(".cfg") || small.hasSuffix(".dat")
+        return isWhole && name.count > 4 ? String(name.dropLast(4)) : name
     }
 }

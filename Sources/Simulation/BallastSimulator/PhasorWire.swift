@@ -37,7 +37,11 @@ struct PhasorWire: ~Copyable, Sendable {
                 server.serve(until: min(next, MonotonicTime.now() + .milliseconds(50)))
             }
             let (frequency, voltage, isSilent) = plant.with {
-                ($0.site.phasorFrequency, $0.site.meter.voltage, $0.site.isPhasorSilent)
+                (
+                    $0.site.phasorFrequency,
+                    LastDigits.voltage($0.site.meter.voltage, at: $0.site.time, of: .max),
+                    $0.site.isPhasorSilent
+                )
             }
             guard !isSilent else { continue }
             var measurement = PhasorEncoder.Measurement(frequency: frequency.value)

@@ -1,5 +1,6 @@
 import BatteryProfiles
 import ConfigText
+import DeviceDrivers
 import Glibc
 import Quantities
 import Scenario
@@ -14,6 +15,8 @@ public struct SimulationFiles: Sendable {
     public var plant: SimulatedSite
     /// Of the units' batteries, in their order; `nil` where a unit names none.
     public var profiles: [BatteryProfile?]
+    /// Of devices without SunSpec, by the paths that the site's file has.
+    public var drivers: [String: DeviceDriver] = [:]
     /// What the site was read from: its own file first, then what it names.
     public var sources: [(path: String, bytes: [UInt8])]
 
@@ -46,6 +49,11 @@ public struct SimulationFiles: Sendable {
             if let time = scenario.enterService { site.control.enterService = time }
             var profile = FrequencyProfile(constant: site.gridIntegration.nominalFrequency)
             if let name = scenario.profile { profile = try load(profile: Self.path(name, besides: path)) }
+            let drivers = try Self.drivers(of: site, besides: sitePath, &sources)
+            for index in site.units.indices {
+                let driver = site.units[index].ioModule?.modbus.driver
+                site.units[index].ioModule?.place(by: driver.flatMap { drivers[$0]?.io })
+            }
             let plant = try SimulatedSite(site: site, scenario: scenario, profile: profile)
             var profiles: [BatteryProfile?] = []
             for unit in site.units {
@@ -53,7 +61,7 @@ public struct SimulationFiles: Sendable {
             }
             return SimulationFiles(
                 site: site.paced(by: profiles), scenario: scenario, plant: plant, profiles: profiles,
-                sources: sources)
+                drivers: drivers, sources: sources)
         } catch let error as LoadError {
             throw error
         } catch {
@@ -78,6 +86,27 @@ public struct SimulationFiles: Sendable {
                 return bytes
             },
             parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) })
+    }
+
+    private static func drivers(
+        of site: SiteConfig, besides path: String, _ sources: inout [(path: String, bytes: [UInt8])]
+    ) throws(ConfigErrors) -> [String: DeviceDriver] {
+        let devices =
+            [site.gridMeter?.modbus] + site.units.flatMap { [$0.inverter, $0.ioModule?.modbus] }
+        var drivers: [String: DeviceDriver] = [:]
+        for name in devices.compactMap({ $0?.driver }) where drivers[name] == nil {
+            var read: (path: String, bytes: [UInt8])?
+            drivers[name] = try DeviceDriver.load(
+                path: Self.path(name, besides: path),
+                bytes: { (path) throws(ConfigError) in
+                    let bytes = try YAMLText.bytes(of: path)
+                    read = (path, bytes)
+                    return bytes
+                },
+                parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) })
+            if let read { sources.append(read) }
+        }
+        return drivers
     }
 
     /// The frequency profile in the file at `path`.

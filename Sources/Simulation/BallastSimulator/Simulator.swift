@@ -1,5 +1,6 @@
 import BatteryProfiles
 import CANBus
+import DeviceCodecs
 import Glibc
 import LinuxIO
 import ModbusBus
@@ -49,13 +50,17 @@ public final class Simulator {
 
     /// Opens every wire and starts the threads; when it returns, every socket listens and every link stands.
     ///
-    /// - Parameter profiles: of the units, in their order; a unit that has none speaks the built-in frames.
-    public func start(_ site: SiteConfig, profiles: [BatteryProfile?] = []) throws(StartError) {
+    /// - Parameters:
+    ///   - profiles: of the units, in their order; a unit that has none speaks the built-in frames.
+    ///   - drivers: of devices without SunSpec, by the paths that the site's file has.
+    public func start(
+        _ site: SiteConfig, profiles: [BatteryProfile?] = [], drivers: [String: RegisterMap] = [:]
+    ) throws(StartError) {
         do throws(StartError) {
             for (index, unit) in site.units.enumerated() {
                 try startBattery(unit, index, profiles.indices.contains(index) ? profiles[index] : nil)
             }
-            try startModbus(site)
+            try startModbus(site, drivers)
             try startPhasors(site)
             try startControl()
             try startThread(for: "plant") { [plant, stop] in plant.run(until: stop) }
@@ -117,7 +122,7 @@ public final class Simulator {
     }
 
     /// Where we stand so that the site's end meets us.
-    private func farEnd(of transport: CANTransportConfig, wire: String) throws(StartError) -> FarEnd {
+    private func farEnd(of transport: CANAddress, wire: String) throws(StartError) -> FarEnd {
         switch transport {
         case .cannelloni(let host, let port): return .address(.cannelloniListen(host: host, port: port))
         case .cannelloniListen(let host, let port): return .address(.cannelloni(host: host, port: port))
@@ -145,11 +150,13 @@ public final class Simulator {
 
     // MARK: Modbus
 
-    private func startModbus(_ site: SiteConfig) throws(StartError) {
+    private func startModbus(
+        _ site: SiteConfig, _ drivers: [String: RegisterMap]
+    ) throws(StartError) {
         var endpoints: [ModbusEndpoint] = []
         var devices: [ModbusEndpoint: [SimulatedModbusDevice]] = [:]
         let all = SimulatedModbusDevice.all(
-            of: site, plant.with { $0.site }, hidesSetpoint: options.hidesSetpointModel)
+            of: site, plant.with { $0.site }, hidesSetpoint: options.hidesSetpointModel, drivers: drivers)
         for (endpoint, device) in all {
             if devices[endpoint] == nil { endpoints.append(endpoint) }
             devices[endpoint, default: []].append(device)

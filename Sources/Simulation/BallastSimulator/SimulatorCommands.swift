@@ -1,6 +1,7 @@
 import LinuxIO
 import Quantities
 import Scenario
+import SiteConfig
 
 /// What a person may ask for.
 public enum SimulatorHelp {
@@ -194,7 +195,7 @@ struct SimulatorCommands {
             ("main_contactor_closed", unit.contactors.map { .bool($0.isMainClosed) } ?? .null),
             ("precharge_contactor_closed", unit.contactors.map { .bool($0.isPrechargeClosed) } ?? .null),
             ("main_contactor_burnt", unit.contactors.map { .bool($0.isBurnt) } ?? .null),
-            ("coils", unit.module.map { .array($0.energised.map { .string($0.rawValue) }) } ?? .null),
+            ("coils", unit.module.map { .array($0.energised.map { .string($0.word) }) } ?? .null),
             ("coil_drops", unit.module.map { .integer($0.dropCount) } ?? .null),
             ("faults", .array(unit.faults.map { .string($0.kind.rawValue) })),
             ("bms_protections", .array(unit.management.protections.map { .string($0.rawValue) })),

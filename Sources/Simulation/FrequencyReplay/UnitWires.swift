@@ -6,13 +6,8 @@ extension SimulatedUnit {
     /// Puts the coils as asked, without a wire between.
     mutating func drive(_ actuation: Actuation) {
         for coil in module?.settings.coils ?? [] {
-            let isOn =
-                switch coil.purpose {
-                case .mainContactor: actuation.closesMainContactor
-                case .prechargeContactor: actuation.closesPrechargeContactor
-                case .permit: actuation.isContactorPermitted
-                }
-            module?.write([isOn], at: coil.address)
+            // No wire between, so nothing has had the time to expire.
+            module?.write([actuation.energises(coil.purpose, at: actuation.expires)], at: coil.address)
         }
     }
 }
@@ -22,13 +17,10 @@ extension DigitalInputImage {
     /// asked for.
     init(_ unit: SimulatedUnit, at now: MonotonicTime) {
         self.init()
-        emergencyStop = .good(false, at: now)
-        smoke = .good(false, at: now)
-        gas = .good(false, at: now)
-        door = .good(false, at: now)
-        breaker = .good(false, at: now)
-        isMainContactorClosed = .good(unit.contactors?.isMainClosed ?? true, at: now)
-        isPrechargeContactorClosed = .good(unit.contactors?.isPrechargeClosed ?? false, at: now)
+        let all = DigitalInput.all
+        for index in all.indices { self[all[index]] = .good(false, at: now) }
+        self[.mainContactor] = .good(unit.contactors?.isMainClosed ?? true, at: now)
+        self[.prechargeContactor] = .good(unit.contactors?.isPrechargeClosed ?? false, at: now)
     }
 }
 

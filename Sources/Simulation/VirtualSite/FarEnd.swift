@@ -95,6 +95,10 @@ struct FarLink {
         switch devices[index].look(at: site).content {
         case .registers(let registers):
             end.setRegisters(registers, at: SimulatedModbusDevice.base, unit: unit)
+        case .tables(let tables):
+            end.setTables(
+                holding: tables.holding.map { ($0.start, $0.values) },
+                input: tables.input.map { ($0.start, $0.values) }, unit: unit)
         case .bits(let inputs, let coils):
             end.setInputs(inputs.levels, at: inputs.first, unit: unit)
             end.setCoils(coils.levels, at: coils.first, unit: unit)

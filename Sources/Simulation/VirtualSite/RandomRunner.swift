@@ -24,10 +24,15 @@ public enum RandomRunner {
         public var defect: SeededDefect?
         /// Every run is recorded, and the recording replayed: it must be identical.
         public var replays = false
+        /// Every seed is run a second time with everybody remote gone: nothing may be decided otherwise
+        /// (I18).
+        public var isPaired = false
 
         public init(
-            isStrict: Bool = false, shrinks: Bool = false, defect: SeededDefect? = nil, replays: Bool = false
+            isStrict: Bool = false, shrinks: Bool = false, defect: SeededDefect? = nil, replays: Bool = false,
+            isPaired: Bool = false
         ) {
+            self.isPaired = isPaired
             self.replays = replays
             self.isStrict = isStrict
             self.shrinks = shrinks
@@ -51,6 +56,7 @@ public enum RandomRunner {
             let outcome = RunOutcome(path: name(seed), tier: .virtual, problem: "\(error)")
             return Failure(seed: seed, script: script, outcome: outcome)
         }
+        if options.isPaired { return pair(script, options) }
         let outcome = run(script, options)
         if outcome.isPassed { return nil }
         let failure = Failure(seed: seed, script: script, outcome: outcome)
@@ -80,6 +86,52 @@ public enum RandomRunner {
         } catch {
             return RunOutcome(path: name, tier: .virtual, problem: "\(error)")
         }
+    }
+
+    // MARK: Alone
+
+    /// The seed with nobody remote, and once more with leases of both that come all the time, while a
+    /// person's own setpoint stands above them: whoever is there or gone must change no decision.
+    private static func pair(_ script: RandomScenario.Script, _ options: Options) -> Failure? {
+        var alone = script
+        alone.steps.removeAll { $0.contains("operator: lease") }
+        var visited = alone
+        // An end of the program forgets the person's setpoint, and then a lease counts.
+        let end = visited.steps.first { $0.contains("daemon:") }.flatMap(time) ?? alone.duration
+        var random = SplitMix64(seed: ~script.seed)
+        for _ in 0..<12 {
+            let at = 0.6 + Double(random.next() % 200) / 10
+            guard at < end else { continue }
+            let source = random.next() % 2 == 0 ? "agc" : "aggregator"
+            let power = Int(random.next() % 400) - 200
+            visited.steps.append(
+                "at_s: \(Figure.text(at)), operator: lease \(source) \(power) --for \(1 + random.next() % 20)s"
+            )
+        }
+        visited.steps.sort { (time($0) ?? 0) < (time($1) ?? 0) }
+        let (one, other) = (run(alone, options), run(visited, options))
+        if let problem = one.problem ?? other.problem {
+            return Failure(
+                seed: script.seed, script: visited,
+                outcome: RunOutcome(path: name(script.seed), tier: .virtual, problem: problem))
+        }
+        guard let difference = difference(one.history, other.history) else { return nil }
+        return Failure(
+            seed: script.seed, script: visited,
+            outcome: RunOutcome(path: name(script.seed), tier: .virtual, problem: difference))
+    }
+
+    private static func time(_ step: String) -> Double? {
+        let words = step.split(separator: " ")
+        return words.count > 1 ? Double(words[1].split(separator: ",")[0]) : nil
+    }
+
+    private static func difference(_ one: RunHistory, _ other: RunHistory) -> String? {
+        guard one.samples.count == other.samples.count else { return "I18: another length of the run" }
+        guard let index = one.samples.indices.first(where: { one.samples[$0] != other.samples[$0] })
+        else { return nil }
+        let time = Figure.text(one.samples[index].time.seconds)
+        return "I18: with remote parties something is decided otherwise at \(time) s"
     }
 
     // MARK: As short as it still fails

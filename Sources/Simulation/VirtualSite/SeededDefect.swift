@@ -102,10 +102,10 @@ extension SeededDefect {
             if age > .milliseconds(150) { memory.goneUntil[unit] = now + .seconds(10) }
             if let end = memory.goneUntil[unit], now < end { image.inverter = InverterImage() }
         case .forgetsFlicker:
-            image.inputs.smoke = Self.slow(image.inputs.smoke, &memory.evidenceSince[unit][0], now)
-            image.inputs.gas = Self.slow(image.inputs.gas, &memory.evidenceSince[unit][1], now)
-            image.inputs.emergencyStop = Self.slow(
-                image.inputs.emergencyStop, &memory.evidenceSince[unit][2], now)
+            image.inputs[.smoke] = Self.slow(image.inputs[.smoke], &memory.evidenceSince[unit][0], now)
+            image.inputs[.gas] = Self.slow(image.inputs[.gas], &memory.evidenceSince[unit][1], now)
+            image.inputs[.emergencyStop] = Self.slow(
+                image.inputs[.emergencyStop], &memory.evidenceSince[unit][2], now)
         case _: break
         }
     }

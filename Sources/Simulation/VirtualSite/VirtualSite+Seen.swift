@@ -31,6 +31,7 @@ extension VirtualSite {
         sample.setpoint = setpoint.isEnabled ? setpoint.value : .zero
         sample.written = plant.written[index]
         sample.writtenAge = plant.writtenAt[index].map { now - $0 }
+        sample.timerAge = setpoint.remaining.map { setpoint.reversionTime - $0 }
         sample.isExpiring = setpoint.remaining != nil
         sample.isReversionBroken = unit.has(.inverterKeepsPower) || unit.has(.inverterForeignWrites)
         sample.allowed = farBatteries[index].allowed.map { allowed in
@@ -102,8 +103,8 @@ extension VirtualSite {
             // Two cycles, a write behind one that is under way, and the period between two samples.
             reaction: period * 3 + .milliseconds(30),
             recovery: config.control.enterService + .seconds(45), isVirtualTime: true)
-        history.importLimit = config.limits?.importLimit
-        history.exportLimit = config.limits?.exportLimit
+        history.importLimit = config.limits?.imports
+        history.exportLimit = config.limits?.exports
         history.hasAnsweringGrid = plant.site.grid != nil
         history.stopLimit = config.control.stopLimit
         history.ramp = config.control.rampRate
@@ -115,7 +116,7 @@ extension VirtualSite {
     }
 
     private func dangers(of unit: UnitConfig) -> [Fault.Kind] {
-        let pairs: [(DigitalInputConfig.Name, Fault.Kind)] = [
+        let pairs: [(DigitalInput, Fault.Kind)] = [
             (.emergencyStop, .emergencyStop), (.smoke, .smoke), (.gas, .gas),
         ]
         return pairs.filter { unit.ioModule?.has($0.0) == true }.map(\.1)

@@ -23,6 +23,7 @@ public struct VirtualSite {
 
     public let config: SiteConfig
     private let profiles: [BatteryProfile?]
+    private let drivers: DriverFiles
     var plant: FarPlant
     var farBatteries: [FarBattery]
     private var farLinks: [FarLink]
@@ -60,7 +61,8 @@ public struct VirtualSite {
     /// - Parameter recorder: of all cycles of all daemons of the run; `nil` = nobody wants it.
     public init(_ files: SimulationFiles, recorder: CycleRecorder? = nil) {
         self.recorder = recorder
-        config = files.site
+        drivers = DriverFiles(files.drivers)
+        config = drivers.loaded(files.site)
         profiles = files.profiles
         plant = FarPlant(files.plant)
         let seed = files.scenario.seed
@@ -74,7 +76,9 @@ public struct VirtualSite {
         var devices: [[SimulatedModbusDevice]] = []
         // The longer chain costs time, and shows nothing else.
         let isShort = !files.site.units.contains { $0.capsOutput }
-        for (endpoint, device) in SimulatedModbusDevice.all(of: files.site, files.plant, isShort: isShort) {
+        let all = SimulatedModbusDevice.all(
+            of: files.site, files.plant, isShort: isShort, drivers: files.drivers)
+        for (endpoint, device) in all {
             if let index = endpoints.firstIndex(of: endpoint) {
                 devices[index].append(device)
             } else {
@@ -111,7 +115,7 @@ public struct VirtualSite {
         self.core = core
         isFrozen = false
         endsBy = nil
-        let near = CoreLinks(config, profiles: profiles, epoch: now)
+        let near = CoreLinks(config, profiles: profiles, drivers: drivers, epoch: now)
         self.near = near
         buses = near.buses.map { VirtualBus($0, at: now) }
         links = near.links.compactMap { link in

@@ -21,6 +21,16 @@ import YAMLText
         #expect(config.sites == [.init(id: "demo", tokens: [TokenDigest(of: "demo-token")])])
     }
 
+    @Test func `has an example of the page on a gateway, with somebody who looks on`() throws {
+        let path = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 }
+        let file = path + "/config/examples/gateway-page.yaml"
+        let config = try AggregatorConfig(try YAMLText.load(path: file), file: file)
+        #expect(config.sites == [.init(id: "demo", tokens: [TokenDigest(of: "demo-token")])])
+        #expect(config.principals.map(\.tokens) == [[TokenDigest(of: "look")]])
+        #expect(config.principals.map(\.roles) == [[.read]])
+        #expect(Set(config.retention.map(\.kind)) == Set(RetentionRule.Kind.allCases), "its disk never fills")
+    }
+
     @Test func `needs little`() throws {
         let config = try Self.read("database: x.sqlite\nsites: \(Self.site)")
         #expect(config.host == "127.0.0.1")
@@ -32,6 +42,14 @@ import YAMLText
         let sites = more.hasPrefix("sites") ? "" : "sites: all, "
         return "database: x\nsites: \(site)\n"
             + "principals: [{name: p, token_sha256: \"\(digest)\", \(sites)\(more)}]"
+    }
+
+    /// Two people of the books, with tokens that end so; that of the site ends with 1.
+    static func people(_ first: String, _ second: String) -> String {
+        let token = digest.dropLast()
+        return "database: x\nsites: \(site)\nbooks:\n  people:\n"
+            + "    - {name: a, role: admin, token_sha256: \"\(token)\(first)\"}\n"
+            + "    - {name: b, role: auditor, token_sha256: \"\(token)\(second)\"}"
     }
 
     @Test func `knows days as milliseconds since 1970`() {
@@ -53,6 +71,7 @@ import YAMLText
             "a space in a name"),
         ("database: x\nport: 1\nsites: \(site)", "unknown key", "at the wrong place"),
         ("database: x\nlisten: {port: 65536}\nsites: \(site)", "65535", "no port"),
+        ("database: x\nlisten: {port: 7, local_port: 7}\nsites: \(site)", "listener's port", "one for two"),
         ("database: x\nsites: [{id: a, token_sha256: \"\(digest)\"}, {id: a, token_sha256: \"\(digest)\"}]",
             "twice", "the same site twice"),
         (principal("roles: [report]"), "read, dispatch", "nobody becomes a site by a role"),
@@ -61,6 +80,8 @@ import YAMLText
         (principal("sites: [b]"), "no site", "a site that is not there"),
         ("database: x\nlimits: {connections: 1}\nsites: \(site)", "16", "nobody could come in"),
         ("database: x\nread_token_sha256: secret\nsites: \(site)", "64 hexadecimal", "the token itself"),
+        (people("0", "0"), "b and a have the same token", "one token for two people of the books"),
+        (people("0", "1"), "b and site a have the same token", "a person with a site's token"),
     ]
 
     @Test(arguments: refused)

@@ -154,6 +154,8 @@ import Testing
         #expect(finding(.noReport, at: later - 1) == [false] && finding(.noReport, at: later) == [true])
         #expect(finding(.danger, at: later) == [true], "it stood when the site fell silent")
         #expect(finding(.trip, at: now) == [false], "danger is told by its own rule")
+        view.units[0].trips = ["smoke", "emergency_stop"]
+        #expect(finding(.trip, at: now) == [true], "a fire beside it ends no emergency stop")
         view.units[0].dangers = []
         view.units[0].trips = []
         #expect(finding(.danger, at: now) == [false])

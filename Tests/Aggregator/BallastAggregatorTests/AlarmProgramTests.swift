@@ -40,6 +40,8 @@ import Testing
         ("mail: {host: mail.example.org, from: a@b.c, to: [a@b.c], starttls: false}", "on this machine only", "in the clear"),
         ("mail: {from: a@b.c, to: [\"a@b.c>\\r\\nDATA\"]}", "is no address", "a line in an address"),
         ("webhook: {url: \"ftp://x\", key_file: k}", "http:// or https://", "no webhook"),
+        ("daily_summary: {at: \"07:00\"}", "reaches nobody", "nobody is told"),
+        ("mail: {from: a@b.c, to: [a@b.c], escalate_to: [nobody]}", "is no address", "who is told later"),
         ("quiet_hours: {from: \"25:00\", until: \"06:00\"}", "22:00", "no hour"),
     ]
 

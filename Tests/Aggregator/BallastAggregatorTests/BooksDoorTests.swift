@@ -56,6 +56,13 @@ import Testing
         #expect(document.contains("\"/v1/bills/{id}/payments\"") && document.contains("Idempotency-Key"))
         #expect(try await aggregator.get("/v1/parties").status == 403, "a reader of sites is nobody here")
         #expect(try await aggregator.get("/v1/sites", token: "asha-token").status == 403)
+        let own = try await aggregator.get("/v1/openapi.json", token: "asha-token")
+        #expect(own.status == 200, "whoever may ask the books may read what they can be asked for")
+        let day = "from=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z"
+        #expect(try await aggregator.get("/v1/completeness?\(day)", token: "asha-token").status == 200)
+        #expect(
+            try await aggregator.get("/v1/completeness?\(day)", token: "meter-token").body.contains(
+                "Forbidden"))
         #expect(try await post(aggregator, "/v1/parties", "{}", key: nil).status == 400)
         var number = 0
         func done(_ path: String, _ body: String, token: String = "admin-token") async throws {
@@ -103,10 +110,12 @@ import Testing
     {
         let aggregator = try RunningAggregator(
             in: scratch, extra: Self.section + "\nlimits: {requests_per_s: 100000}")
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().path
         let run = try RunningProgram(
             "ballast-sim",
             [
-                "homes", "--homes", "12", "--days", "3", "--seed", "7", "--port", "\(aggregator.port)",
+                "homes", "--scenario", "\(root)/hil/books.d/homes.yaml", "--port", "\(aggregator.port)",
                 "--token",
                 "admin-token", "--config", try aggregator.writeFile(), "--aggregator",
                 try RunningProgram.buildFolder() + "/ballast-aggregator",

@@ -21,7 +21,7 @@ import Testing
     }
 
     private func records(_ numbers: ClosedRange<Int>) -> String {
-        let list = numbers.map { "{\"n\":\($0),\"data\":{\"kind\":\"event\",\"was\":\($0)}}" }
+        let list = numbers.map { "{\"n\":\($0),\"data\":{\"kind\":\"event\",\"t_ms\":9,\"was\":\($0)}}" }
         return "\"records\":[\(list.joined(separator: ","))]"
     }
 
@@ -56,13 +56,23 @@ import Testing
     static let changes: [(sql: String, says: String, why: Comment)] = [
         ("UPDATE record SET data = replace(data, '4', '5') WHERE n = 4", "record 4 of site demo was changed",
             "one byte"),
-        ("UPDATE record SET data = '{}', mark = '44136fa355b3678a' WHERE n = 4", "entry 2 (report of site demo, 4 to 5)",
+        ("UPDATE record SET data = '{}', kind = '', mark = '44136fa355b3678a' WHERE n = 4", "entry 2 (report of site demo, 4 to 5)",
             "its mark as well"),
         ("UPDATE record SET n = 44 WHERE n = 4",    "record 4 of site demo is missing", "another number"),
         ("UPDATE record SET site = 'x' WHERE n = 4", "record 4 of site x is not where", "another site"),
         ("DELETE FROM record WHERE n = 2",          "record 2 of site demo is missing", "one is gone"),
         ("INSERT INTO record (site, epoch, n, kind, received_at, data, chain) VALUES ('demo','e',99,'','','{}',3)",
             "record 99 of site demo",               "one too many"),
+        ("UPDATE record SET kind = 'note' WHERE n = 4", "record 4 of site demo was changed", "an event that is none"),
+        ("UPDATE record SET event = 'mode' WHERE n = 4", "record 4 of site demo was changed", "another event"),
+        ("UPDATE record SET t_ms = 0 WHERE n = 4",  "record 4 of site demo was changed", "another time"),
+        ("UPDATE gap SET site = 'x'",               "record 6 of site demo is missing", "another site's gap"),
+        ("UPDATE gap SET epoch = 'x'",              "record 6 of site demo is missing", "another stream's gap"),
+        ("UPDATE stream SET turn = 99",             "a stream of site demo is not where", "shown as the newest"),
+        ("UPDATE stream SET turn = 0",              "a stream of site demo is not where", "shown as an old one"),
+        ("UPDATE stream SET stored_through = 9",    "a stream of site demo is not where", "asks for records again"),
+        ("UPDATE stream SET rolled_through = 99",   "a stream of site demo is not where", "minutes are left out"),
+        ("DELETE FROM stream",                      "a stream of site demo is not where", "never reported"),
         ("UPDATE gap SET to_n = 6",                 "entry 3 (report of site demo, 6 to 9)", "a shorter gap"),
         ("DELETE FROM gap",                         "record 6 of site demo is missing", "no gap"),
         ("UPDATE audit SET who = 'q' WHERE seq = 2", "entry 5 (audit",                  "somebody else"),
@@ -148,7 +158,7 @@ import Testing
                 sql: """
                     DELETE FROM chain WHERE seq >= 8; DELETE FROM record WHERE n >= 10; DELETE FROM capture;
                     UPDATE sqlite_sequence SET seq = 7 WHERE name = 'chain';
-                    UPDATE stream SET stored_through = 9;
+                    UPDATE stream SET stored_through = 9, turn = 4;
                     """)
         }
         try queue.close()
@@ -185,7 +195,12 @@ import Testing
         #expect(try Upkeep.verify(config: config, head: head).count == 1, "while it serves")
         #expect(throws: Upkeep.Failure.self) { try Upkeep.restore(config: config, from: copy) }
         aggregator.end(by: SIGKILL)
-        for end in ["", "-wal", "-shm"] { unlink(aggregator.database + end) }
+        unlink(aggregator.database)
+        let beside = #expect(throws: Upkeep.Failure.self, "what a dead one left beside") {
+            try Upkeep.restore(config: config, from: copy)
+        }
+        #expect(beside?.description.contains("-wal: is of a database that was here") == true)
+        for end in ["-wal", "-shm"] { unlink(aggregator.database + end) }
         let restored = try Upkeep.restore(config: config, from: copy)
         #expect(restored.first?.hasSuffix(head) == true, "the same head")
         try aggregator.start()
@@ -197,8 +212,11 @@ import Testing
             "a.yaml",
             """
             listen: {host: 0.0.0.0}
-            database: x.sqlite
-            sites: [{id: a, token_sha256: "\(String(repeating: "0", count: 64))"}]
+            database: \(scratch.path)
+            read_token_sha256: "\(String(repeating: "0", count: 64))"
+            sites:
+              - {id: a, token_sha256: "\(String(repeating: "0", count: 64))"}
+              - {id: b, token_sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855}
             principals:
               - name: p
                 token_sha256: "\(String(repeating: "0", count: 64))"
@@ -208,8 +226,9 @@ import Testing
             """)
         let text = try Upkeep.check(config: path).joined(separator: "\n")
         for part in [
-            "p: dispatch for all; its token HAS EXPIRED", "nobody may read", "nothing is signed", "no TLS",
-            "p and site a have the same token",
+            "p: dispatch for all; its token HAS EXPIRED", "nothing is signed", "no TLS",
+            "p and site a have the same token", "reader and p have the same token",
+            "site b: its token is the empty text", "\(scratch.path) is a folder: nothing starts with it",
         ] {
             #expect(text.contains(part), "\(part) in \(text)")
         }

@@ -75,6 +75,67 @@ import Testing
         for name in ["B1", "B2", "B3", "B4", "B5", "B7"] { #expect(check.text.contains("holds: \(name) ")) }
     }
 
+    /// Two zones of a cooperative with a storage contract, and meters by dice.
+    private func valley() throws -> (intervals: String, contracts: String) {
+        let contracts = try scratch.copy("contracts.yaml") { _ in
+            """
+            parties:
+              - {id: grid, name: Grid}
+              - {id: grid2, name: Another grid}
+              - {id: op, name: Operator}
+              - {id: asha, name: Asha}
+              - {id: ravi, name: Ravi}
+              - {id: cell, name: Cell}
+            zones:
+              - {id: n, grid: grid, operator: op, cooperative: valley}
+              - {id: s, grid: grid2, operator: op, cooperative: valley}
+            resources:
+              - {id: asha-pv, party: asha, zone: n, kind: pv, export_max_kw: 40}
+              - {id: ravi-load, party: ravi, zone: n, kind: load}
+              - {id: cell-battery, party: cell, zone: n, kind: battery, export_max_kw: 40}
+              - {id: asha-flat, party: asha, zone: s, kind: load}
+              - {id: ravi-pv, party: ravi, zone: s, kind: pv, export_max_kw: 40}
+              - {id: feeder, party: grid2, zone: s, kind: grid_connection}
+            contracts:
+              - {id: keep, kind: storage, buyer: asha, resource: cell-battery, from: "2026-11-01T00:00:00+05:30",
+                 until: "2026-11-02T00:00:00+05:30", energy_kwh: 96.05, price_inr_per_kwh: 1.5,
+                 penalty_inr_per_kwh: 0.7, traded_at: "2026-10-30T09:00:00+05:30"}
+              - {id: give, kind: supply, buyer: ravi, resource: cell-battery, from: "2026-11-01T00:00:00+05:30",
+                 until: "2026-11-02T00:00:00+05:30", energy_kwh: 50, price_inr_per_kwh: 4,
+                 penalty_inr_per_kwh: 0.3, traded_at: "2026-10-30T09:30:00+05:30"}
+            """
+        }
+        var dice = Dice(seed: 67)
+        let intervals = try scratch.copy("intervals.csv") { _ in
+            var text = "resource,kind,start,length_s,import_wh,export_wh,revision,quality,mode,record\n"
+            for block in 0..<96 {
+                let minute = block * 15
+                let clock = String(format: "%02d:%02d", minute / 60, minute % 60)
+                for name in ["asha-pv", "ravi-load", "cell-battery", "asha-flat", "ravi-pv", "feeder"] {
+                    let (drawn, given) = (
+                        max(0, dice.roll(-2_000...3_000)), max(0, dice.roll(-2_000...3_000))
+                    )
+                    text +=
+                        "\(name),actual,2026-11-01T\(clock):00+05:30,900,\(drawn),\(given),0,measured,production,\n"
+                }
+            }
+            return text
+        }
+        return (intervals, contracts)
+    }
+
+    @Test func `storage and a cooperative's zones are settled as a second program does`() throws {
+        let (intervals, contracts) = try valley()
+        let out = "\(scratch.path)/out"
+        let run = try Self.books(["settle"] + Self.files(intervals, contracts) + ["--out", out])
+        #expect(run.status == 0 && run.text.contains("192 settled, 0 corrected, 0 open"), "\(run.text)")
+        let verdict = try Judge.books(
+            ["run", out, intervals, contracts, "\(Self.example)/tariffs.yaml"] + Self.day)
+        #expect(verdict.status == 0 && verdict.text.contains("lines agree"), "\(verdict.text)")
+        let lines = try String(contentsOfFile: "\(out)/lines.csv", encoding: .utf8)
+        for kind in [",storage,", ",cooperative,", ",penalty,"] { #expect(lines.contains(kind), "\(kind)") }
+    }
+
     @Test func `explains a line down to the site's own records`() throws {
         let out = "\(scratch.path)/out"
         #expect(try Self.books(["settle"] + Self.files() + ["--out", out]).status == 0)
@@ -123,6 +184,24 @@ import Testing
         let frozen = ["--previous", first, "--frozen-before", Self.day[1], "--out", "\(scratch.path)/third"]
         let kept = try Self.books(["settle"] + Self.files(told) + frozen)
         #expect(kept.status == 0 && kept.text.contains("1 frozen against a correction"), "\(kept.text)")
+    }
+
+    @Test func `keeps the prices and the contracts of what is settled`() throws {
+        let first = "\(scratch.path)/first"
+        #expect(try Self.books(["settle"] + Self.files() + ["--out", first]).status == 0)
+        let dear = try scratch.copy("tariffs.yaml") { $0.replacing("7.50", with: "15.00") }
+        let less = try scratch.copy("contracts.yaml") { $0.replacing("energy_kwh: 8", with: "energy_kwh: 2") }
+        for (files, says) in [
+            (Self.files(nil, nil, dear), "had the price 7.50, which is settled"),
+            (Self.files(nil, less), "contract c1 promised 1.000 kWh, which is settled"),
+        ] {
+            let run = try Self.books(
+                ["settle"] + files + ["--previous", first, "--out", "\(scratch.path)/x"])
+            #expect(run.status == 1 && run.text.contains(says), "\(run.text)")
+        }
+        let same = ["--previous", first, "--out", "\(scratch.path)/same"]
+        let run = try Self.books(["settle"] + Self.files() + same)
+        #expect(run.status == 0 && run.text.contains("0 settled, 0 corrected"), "\(run.text)")
     }
 
     @Test func `rebuilds from registers what intervals lack, and leaves the block open without them`() throws

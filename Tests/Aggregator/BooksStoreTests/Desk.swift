@@ -91,6 +91,10 @@ final class Desk {
     func tell(
         _ resource: String, _ block: Int64, in imported: Int64 = 0, out exported: Int64 = 0, revision: Int = 0
     ) async throws {
+        // What was measured is told when it has been.
+        let clock = now
+        now = max(now, Self.at(block + 1))
+        defer { now = clock }
         try await done(.addIntervals, Self.interval(resource, block, imported, exported, revision))
     }
 

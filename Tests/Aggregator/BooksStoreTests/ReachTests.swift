@@ -1,5 +1,6 @@
 import BooksSupport
 import ExactAmounts
+import Foundation
 import GRDB
 import Testing
 
@@ -24,7 +25,9 @@ import Testing
         (.explain, "a-aooo-"), (.pay, "a--ooo-"), (.certificates, "aaaooo-"), (.moveCertificate, "a--ooo-"),
         (.leaderboard, "aaaaaa-"), (.events, "a-a----"), (.roots, "aaaaaa-"), (.proof, "aaaooo-"),
         (.performance, "aaaooo-"), (.view, "aaaooo-"), (.interfaceCalls, "a-a----"),
-        (.exportParty, "a--ooo-"), (.eraseParty, "a------"),
+        (.exportParty, "a--ooo-"), (.eraseParty, "a------"), (.addHold, "a--ooo-"), (.endHold, "a--ooo-"),
+        (.holds, "a-aooo-"), (.addBatch, "a--o-o-"), (.distribute, "a--o-o-"), (.batches, "aaaooo-"),
+        (.batch, "aaaooo-"), (.payouts, "a-a----"), (.payOut, "a------"),
     ]
 
     @Test func `every operation is open to exactly the roles of the matrix, and to nobody without a party`()
@@ -43,8 +46,45 @@ import Testing
         }
     }
 
-    @Test func `one person never sees another's meter, bill, line, contract or wallet`() async throws {
+    /// r: read, m: meters, c: contracts, g: money, y: registry; written out a second time.
+    private static let scopes: [Character: BooksScope] = [
+        "r": .read, "m": .meters, "c": .contracts, "g": .money, "y": .registry,
+    ]
+
+    @Test func `a token that is narrowed has its scope alone, in every operation`() async throws {
         try await desk.village()
+        let changing: [BooksOperation: Character] = [
+            .addParty: "y", .addZone: "y", .addResource: "y", .setResource: "m", .addIntervals: "m",
+            .addIntervalsCSV: "m", .addRegisters: "m", .addTariffs: "y", .addContract: "c",
+            .contractEvent: "c", .transfer: "g", .pay: "g", .moveCertificate: "g", .eraseParty: "y",
+            .addHold: "g", .endHold: "g", .addBatch: "g", .distribute: "g", .payOut: "g",
+        ]
+        for operation in BooksOperation.allCases {
+            let letter = operation.method == .get ? "r" : changing[operation]
+            let wanted = try #require(letter.flatMap { Self.scopes[$0] }, "\(operation)")
+            for scope in BooksScope.allCases {
+                let caller = BooksCaller(name: "t", role: .admin, party: nil, scopes: [scope])
+                let answer = try await desk.ask(operation, "{}", id: "x", as: caller)
+                let isShut =
+                    answer.status == 403 && answer.body.contains("has not the scope \(wanted.rawValue)")
+                #expect(isShut == (scope != wanted), "\(operation) \(scope): \(answer)")
+            }
+            let nothing = BooksCaller(name: "t", role: .admin, party: nil, scopes: [])
+            #expect(try await desk.ask(operation, "{}", id: "x", as: nothing).status == 403)
+        }
+    }
+
+    @Test func `ten thousand probes: one person never sees another's meter, bill, line, contract or wallet`()
+        async throws
+    {
+        try await desk.village()
+        try await desk.deposit("asha", "77.31")
+        try await desk.done(
+            .addHold, #"{"id": "h1", "party": "asha", "amount": 7.31, "text": "for asha"}"#)
+        try await desk.done(
+            .addBatch,
+            "{\"id\": \"b1\", \"resource\": \"coop-pv\", \"from\": \"\(Desk.at(0).text)\", \"until\": \"\(Desk.at(4).text)\"}"
+        )
         try await desk.tell("asha-home", 0, out: 4_321)
         try await desk.tell("ravi-home", 0, in: 1_234)
         try await desk.tell("coop-pv", 0, out: 2_222)
@@ -53,15 +93,20 @@ import Testing
         let ids = [
             "asha", "coop", "grid", "op", "asha-home", "coop-pv", "r1-asha", "r1-coop", "r1-asha-1", "north",
             "grid", "prosumer", "trader",
-            "1",
+            "1", "h1", "b1",
         ]
         let ravi = [BooksRole.prosumer, .consumer, .vendor, .device].map {
             BooksCaller(name: "ravi", role: $0, party: "ravi")
         }
-        let secrets = ["4321", "2222", "asha-home", "coop-pv", "Name of asha", "\"asha\"", "Asha", "coop\""]
-        for _ in 0..<operations(2_000) {
-            let operation = dice.pick(
-                BooksOperation.allCases.filter { $0.method == .get && $0 != .leaderboard && $0 != .zones })
+        let secrets = [
+            "4321", "2222", "77.31", "7.31", "asha-home", "coop-pv", "Name of asha", "\"asha\"", "Asha",
+            "coop\"",
+        ]
+        let reading = BooksOperation.allCases.filter {
+            $0.method == .get && $0 != .leaderboard && $0 != .zones
+        }
+        for _ in 0..<operations(10_000) {
+            let operation = dice.pick(reading)
             let id = dice.pick(ids)
             var query = ["from": Desk.at(0).text, "until": Desk.at(96).text]
             if dice.roll(0...2) > 0 { query[dice.pick(["resource", "party", "zone"])] = dice.pick(ids) }
@@ -100,7 +145,21 @@ import Testing
             .transfer,
             #"{"transfers": [{"from": "asha", "to": "outside", "amount": 3, "text": "paid out"}]}"#,
             as: asha.admin)
+        try await desk.deposit("asha", "0.00000001", "BTC")
+        #expect(try await desk.ask(.eraseParty, "{}", id: "asha").status == 409, "a satoshi is hers")
+        try await desk.done(
+            .transfer, LedgerMove.body("asha", "outside", "0.00000001", "BTC"), as: asha.admin)
+        let early = try await desk.ask(.eraseParty, "{}", id: "asha")
+        #expect(early.status == 409 && early.body.contains("not settled and frozen"), "\(early)")
+        _ = try SettleJob.freeze(desk.queue, before: Desk.at(1))
         try await desk.done(.eraseParty, "{}", id: "asha")
+        #expect(
+            try await desk.ask(.addIntervals, Desk.interval("asha-home", 1, 5, 0)).status == 422, "of nobody")
+        for id in ["ravi-home", "coop-pv"] { try await desk.tell(id, 1) }
+        #expect(try desk.settle(1..<2).first?.contains("1 blocks settled") == true, "nobody waits for her")
+        #expect(try await desk.ask(.eraseParty, "{}", id: "asha").status == 404, "once")
+        #expect(try await desk.ask(.bills, as: asha).status == 403, "her token speaks for nobody")
+        #expect(try await desk.ask(.transfer, LedgerMove.body("outside", "asha", "1")).status == 404)
         let dump = try await desk.queue.read { database in
             try String.fetchAll(database, sql: "SELECT name FROM books_party")
                 + String.fetchAll(database, sql: "SELECT data FROM books_event")
@@ -108,6 +167,32 @@ import Testing
         }
         #expect(!dump.contains { $0.contains("Name of asha") })
         #expect(try desk.findings() == [])
+    }
+}
+
+@Suite struct `What was erased` {
+    @Test func `is in no file of the database any more, the write-ahead log included`() async throws {
+        let folder = try ScratchText()
+        let pool = try DatabasePool(path: "\(folder.path)/books.sqlite")
+        let store = try BooksStore(pool)
+        func done(_ operation: BooksOperation, _ body: String, id: String = "") async throws {
+            let answer = try await store.answer(
+                BooksCall(
+                    caller: Desk.caller(.admin), operation: operation, id: id, body: Array(body.utf8),
+                    key: "\(operation) \(id)".replacing(" ", with: "-"), now: Desk.start))
+            #expect(!answer.isRefusal, "\(answer)")
+        }
+        func files() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { name in
+                let bytes = try Data(contentsOf: URL(fileURLWithPath: "\(folder.path)/\(name)"))
+                return bytes.range(of: Data("Quetzalcoatl".utf8)) != nil
+            }
+        }
+        try await done(.addParty, #"{"id": "p7", "name": "Quetzalcoatl"}"#)
+        #expect(try !files().isEmpty)
+        try await done(.eraseParty, "{}", id: "p7")
+        try await store.closeDays(before: Desk.start + 1)
+        #expect(try files() == [])
     }
 }
 

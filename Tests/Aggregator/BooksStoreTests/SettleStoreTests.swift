@@ -72,7 +72,14 @@ import Testing
         try await desk.done(.pay, "{amount_inr: 1}", id: bill, as: ravi)
         let more = try await desk.ask(.pay, "{amount_inr: 4.15}", id: bill, as: ravi)
         #expect(more.status == 422 && more.body.contains("only 4.14 INR"), "\(more)")
+        let part = try await desk.done(.billPage, id: bill, as: ravi)
+        #expect(part.contains(">paid<") && part.contains(">1.00<") && part.contains("to pay"), "\(part)")
+        #expect(part.contains(">-4.14<"), "\(part)")
         try await desk.done(.pay, "{amount_inr: 4.14}", id: bill, as: ravi)
+        let paid = try await desk.done(.billPage, id: bill, as: ravi)
+        #expect(paid.contains("nothing is left to pay") && !paid.contains(">to pay"), "\(paid)")
+        let table = try await desk.done(.billCSV, id: bill, as: ravi)
+        #expect(table.contains("bill_state,bill_due,bill_paid_inr") && table.contains(",paid,"), "\(table)")
         #expect(try await desk.done(.bill, id: bill, as: ravi).contains("\"state\":\"paid\""))
         #expect(try desk.balance(wallet) == 86 && desk.balance("Assets:Party:Ravi:Bills") == 0)
         let asha = Desk.caller(.prosumer, "asha")
@@ -159,19 +166,28 @@ import Testing
         #expect(try desk.findings() == [])
     }
 
-    @Test func `netto by the database is netto by the book, on random blocks with gaps and revisions`()
+    @Test func `netto by the database is netto by the book, on 100,000 random blocks with gaps`()
         async throws
     {
         try await desk.village()
         var dice = Dice(seed: 21)
-        let (names, blocks) = (["asha-home", "ravi-home", "coop-pv"], operations(100_000) / 50)
-        let lengths: [BlockLength] = [.quarterHour, .fiveMinutes, .quarterHour]
+        for id in ["x1", "x2", "x3"] {
+            try await desk.done(
+                .addResource,
+                "{\"id\": \"\(id)\", \"party\": \"asha\", \"zone\": \"north\", \"kind\": \"load\"}")
+        }
+        // Every set of six resources, in quarters and hours.
+        let (names, wanted) = (["asha-home", "ravi-home", "coop-pv", "x1", "x2", "x3"], operations(100_000))
+        let blocks = (wanted / 63 * 4 / 5 / 4 + 1) * 4
+        let lengths: [BlockLength] = [
+            .quarterHour, .fiveMinutes, .quarterHour, .quarterHour, .fiveMinutes, .quarterHour,
+        ]
         var book = IntervalBook()
         var told: [(number: Int64, interval: Interval)] = []
         for (index, name) in names.enumerated() {
             let length = lengths[index]
             for number in 0..<(blocks * Int(900 / length.seconds)) {
-                for revision in 0..<dice.roll(0...2) + (dice.roll(0...9) > 0 ? 1 : 0) {
+                for revision in 0..<dice.roll(0...1) + (dice.roll(0...19) > 0 ? 1 : 0) {
                     let interval = Interval(
                         resource: name, kind: .actual, start: Desk.start + Int64(number) * length.seconds,
                         length: length, imported: WattHours(Int64(dice.roll(0...9_999))),
@@ -188,24 +204,28 @@ import Testing
                 try database.execute(
                     sql: "INSERT OR IGNORE INTO books_series VALUES (?, 'actual', ?)",
                     arguments: [number, interval.length.seconds])
-                try IntervalRows.insert(interval, number, database)
+                try IntervalRows.insert(interval, number, event: nil, database)
             }
         }
         let period = try #require(Period(from: Desk.start, until: Desk.at(Int64(blocks / 4 * 4))))
-        var compared = 0
+        var (compared, known) = (0, 0)
         for length in [BlockLength.quarterHour, .hour] {
-            for scope in [[0], [1], [2], [0, 1], [0, 2], [0, 1, 2]] {
+            for set in 1..<64 {
+                let scope = names.indices.filter { set >> $0 & 1 == 1 }
                 let numbers = scope.map { Int64($0 + 1) }
                 let sums = try await desk.queue.read {
                     try NettoRows.netto(of: numbers, period, length, $0)
                 }
                 for start in length.starts(in: period) ?? [] {
-                    let wanted = book.netto(of: scope.map { names[$0] }, at: start, length: length)
-                    #expect(sums[start.seconds] == wanted?.count)
-                    compared += 1
+                    let net = book.netto(of: scope.map { names[$0] }, at: start, length: length)
+                    // Only what differs is worth an expectation: there are many.
+                    if sums[start.seconds] != net?.count {
+                        Issue.record("\(scope) \(start.text): not \(net?.count ?? -1) Wh")
+                    }
+                    (compared, known) = (compared + 1, known + (net == nil ? 0 : 1))
                 }
             }
         }
-        #expect(compared > blocks * 6)
+        #expect(compared >= wanted && known > wanted / 3, "\(known) of \(compared)")
     }
 }

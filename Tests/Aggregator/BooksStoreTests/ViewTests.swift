@@ -9,6 +9,39 @@ import Testing
 
     init() throws { desk = try Desk() }
 
+    private func one(_ call: String) -> [String: String] { Self.hour.merging(["name": call]) { $1 } }
+
+    private static let registered =
+        "\"data\":\"0x39a167fd" + word("80") + word("c0") + word("13880") + word("100") + word("7")
+        + "636f6f702d707600" + String(repeating: "0", count: 48) + word("2") + "7076"
+        + String(repeating: "0", count: 60) + word("4") + "636f6f70" + String(repeating: "0", count: 56)
+        + "\""
+
+    private static func word(_ digits: String) -> String {
+        String(repeating: "0", count: 64 - digits.count) + digits
+    }
+
+    @Test func `call data is what Solidity's ABI says`() {
+        #expect(
+            BooksHistory.hexadecimal(Keccak.digest([]))
+                == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470")
+        let a = UInt8(ascii: "a")
+        #expect(
+            BooksHistory.hexadecimal(Keccak.digest([UInt8](repeating: a, count: 136)))
+                == "a6c4d403279fe3e0af03729caada8374b5ca54d8065329a3ebcaeb4b60aa386e")
+        #expect(
+            BooksHistory.hexadecimal(Keccak.digest([UInt8](repeating: a, count: 135)))
+                == "34367dc248bbd832f4e3e69dfaac2f92638bd0bbd18f2912ba4ef454919cf446")
+        let transfer = Keccak.digest(Array("transfer(address,uint256)".utf8)).prefix(4)
+        #expect(BooksHistory.hexadecimal(transfer) == "a9059cbb")
+        let stored = CallData.hexadecimal(
+            "manageStorage", [.text(String(repeating: "b", count: 33)), .number(-5), .number(.min)])
+        #expect(
+            stored == "0x2dc1f4fc" + Self.word("60") + String(repeating: "f", count: 63) + "b"
+                + String(repeating: "f", count: 48) + "8000000000000000" + Self.word("21")
+                + String(repeating: "62", count: 33) + String(repeating: "0", count: 62))
+    }
+
     private static let hour = ["from": Desk.at(0).text, "until": Desk.at(4).text]
 
     @Test func `a source's efficiency, availability and expectation, and the demand of the days before`()
@@ -77,9 +110,24 @@ import Testing
         #expect(try await desk.ask(.view, id: "other").status == 404)
         let calls = try await desk.done(.interfaceCalls, query: Self.hour)
         for name in [
-            "registerSource", "recordProduction", "registerConsumer", "recordUsage", "updateGridState",
-            "handlePeakDemand", "calculateBill",
+            "registerSource", "updateSourceStatus", "recordProduction", "getSourceEfficiency",
+            "registerConsumer", "recordUsage", "predictDemand", "getUsageHistory", "updateGridState",
+            "handlePeakDemand", "getGridMetrics", "calculateBill",
         ] { #expect(calls.contains("\"call\":\"\(name)\""), "\(name)") }
+        let metrics = try await desk.done(.interfaceCalls, query: one("getGridMetrics"))
+        #expect(
+            metrics.contains(
+                "\"zone\":\"north\",\"blocks\":2,\"export_wh\":1700,\"import_wh\":2000,\"grid_wh\":300,"),
+            "\(metrics)")
+        #expect(!metrics.contains("registerSource"))
+        let efficiency = try await desk.done(.interfaceCalls, query: one("getSourceEfficiency"))
+        #expect(
+            efficiency.contains("\"source\":\"coop-pv\",\"exported_wh\":1700,\"possible_wh\":80000"),
+            "\(efficiency)")
+        let sources = try await desk.done(.interfaceCalls, query: one("registerSource"))
+        // As PyPI's eth-abi and pycryptodome make it of ("coop-pv", "pv", 80000, "coop").
+        #expect(sources.contains(Self.registered), "\(sources)")
+        #expect(try await desk.ask(.interfaceCalls, query: one("selfDestruct")).status == 400)
         #expect(
             calls.contains("\"source\":\"coop-pv\",\"start_s\":\(Desk.at(0).seconds),\"export_wh\":800"),
             "\(calls)")

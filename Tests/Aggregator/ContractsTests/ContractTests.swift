@@ -30,7 +30,7 @@ import Testing
         ([.offer, .accept, .activate, .cancel],               .active,                .refused,            "too late to cancel"),
         ([.offer, .accept, .activate, .amend],                .active,                .refused,            "too late to amend"),
         ([.offer, .accept, .activate, .endEarly],             .ended(.endedEarly),    .refundEscrow,       "ended early"),
-        ([.offer, .accept, .activate, .windowOver, .settled], .ended(.fulfilled),     .refundEscrow,       "fulfilled"),
+        ([.offer, .accept, .activate, .windowOver, .settled], .ended(.settled),       .refundEscrow,       "settled"),
         ([.accept],                                           .draft,                 .refused,            "nobody offered it"),
     ]
 

@@ -10,6 +10,7 @@ struct Village {
     var blocks: Int64 = 4
     var length = BlockLength.quarterHour
     var parties = [Party(id: "grid", name: "Grid"), Party(id: "op", name: "Operator")]
+    var zones = [Zone(id: "z", grid: "grid", operatingParty: "op")]
     var resources: [Resource] = []
     var contracts: [ContractInForce] = []
     var intervals: [Interval] = []
@@ -20,14 +21,15 @@ struct Village {
     var incentives: [Incentive] = []
 
     mutating func add(
-        _ party: String, _ kind: Resource.Kind = .meter, owners: [Party.Owner] = [], wallet: Int64 = 0
+        _ party: String, _ kind: Resource.Kind = .meter, owners: [Party.Owner] = [], wallet: Int64 = 0,
+        zone: String = "z"
     ) {
         if !parties.contains(where: { $0.id == party }) {
             parties.append(Party(id: party, name: party, wallet: MinorUnits(wallet), owners: owners))
         }
         resources.append(
             Resource(
-                id: "\(party)-\(kind.rawValue)", party: party, zone: "z", kind: kind,
+                id: "\(party)-\(kind.rawValue)", party: party, zone: zone, kind: kind,
                 exportMax: WholeWatts(400_000)))
     }
 
@@ -50,14 +52,15 @@ struct Village {
     /// A contract over the blocks, in force for all of them.
     mutating func sell(
         _ id: String, from resource: String, to buyer: String, _ energy: Int64, at price: Int64,
-        penalty: Int64 = 0, over blocks: Range<Int64>, traded: Int64, payment: Contract.Payment = .postpaid
+        penalty: Int64 = 0, over blocks: Range<Int64>, traded: Int64, payment: Contract.Payment = .postpaid,
+        kind: Contract.Kind = .supply
     ) throws {
         let seller = resources.first { $0.id == resource }?.party ?? ""
         let from = Self.at(blocks.lowerBound, length)
         let window = Period(from: from, until: Self.at(blocks.upperBound, length))
         guard let window else { return }
         let terms = Contract(
-            id: id, kind: .supply, seller: seller, buyer: buyer, resource: resource, window: window,
+            id: id, kind: kind, seller: seller, buyer: buyer, resource: resource, window: window,
             energy: WattHours(energy), price: Price(price), penalty: Price(penalty), payment: payment,
             tradedAt: Self.start + traded)
         contracts.append(ContractInForce(terms: terms, active: window))
@@ -75,8 +78,8 @@ struct Village {
             community: community, fees: fees)
         return Facts(
             period: try Self.period(0..<blocks, length), length: length, parties: parties,
-            zones: [Zone(id: "z", grid: "grid", operatingParty: "op")], resources: resources,
-            contracts: contracts, tariffs: try TariffBook([tariff]), incentives: incentives, intervals: book)
+            zones: zones, resources: resources, contracts: contracts, tariffs: try TariffBook([tariff]),
+            incentives: incentives, intervals: book)
     }
 
     struct NoPeriod: Error {}

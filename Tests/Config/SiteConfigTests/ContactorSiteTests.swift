@@ -35,7 +35,7 @@ import Testing
         #expect(contactors.chargedShare == .percent(95) && contactors.attempts == 3)
         #expect(contactors.pause == .seconds(30) && contactors.zeroCurrent == Amperes(2))
         #expect(
-            contactors.openingLimit == nil && unit.openingLimit == .seconds(14)
+            contactors.openingLimit == .seconds(14) && unit.openingLimit == .seconds(14)
                 && contactors.dischargedVoltage == Volts(50))
         #expect(
             contactors.dischargeLimit == .seconds(60) && contactors.feedbackDebounce == .milliseconds(500))

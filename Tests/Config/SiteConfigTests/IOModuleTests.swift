@@ -31,13 +31,13 @@ import Testing
         #expect(module.modbus.poll == .milliseconds(50))
         #expect(module.modbus.timeout == .milliseconds(100))
         #expect(module.watchdog == .seconds(12))
-        let inputs = module.inputs.map { "\($0.address) \($0.name.rawValue) \($0.isNormallyClosed)" }
+        let inputs = module.inputs.map { "\($0.address) \($0.name.word) \($0.isNormallyClosed)" }
         #expect(
             inputs == [
                 "100 emergency_stop true", "101 smoke false", "106 precharge_contactor true",
                 "107 main_contactor false",
             ])
-        let coils = module.coils.map { "\($0.address) \($0.purpose.rawValue)" }
+        let coils = module.coils.map { "\($0.address) \($0.purpose.word)" }
         #expect(coils == ["200 main_contactor", "201 precharge_contactor"])
         #expect(module.has(.smoke) && !module.has(.gas))
         #expect(module.drives(.mainContactor) && !module.drives(.permit))

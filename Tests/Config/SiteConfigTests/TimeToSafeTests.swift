@@ -63,7 +63,7 @@ import YAMLText
         let errors = Outcome(Self.site + "    reversion_s: 15\n").errors
         #expect(
             errors.first
-                == "site.yaml:5:3: bess_units: unit A, row lost_inverter: zero power takes up to 16000 ms, more than "
+                == "site.yaml:5:5: bess_units[0]: unit A, row lost_inverter: zero power takes up to 16000 ms, more than "
                 + "15000 ms, half of its process safety time (15000 reversion + 1000 response = 16000 ms)")
         #expect(
             errors.count == 2

@@ -31,6 +31,9 @@ import Testing
         for _ in 0..<(time.nanoseconds / Site.period.nanoseconds) {
             let next = site.now + Site.period
             if let pmu { site.grid.phasors[0].frequency = .good(Hertz(pmu), at: next) }
+            // Its last digit moves, as that of all that lives.
+            let digit = Double(next.nanoseconds / 20_000_000 % 2) * 1e-6
+            site.grid.phasors[0].voltage = .good(Volts(230 + digit), at: next)
             site.frequency = meter
             let before = site.decision.setpoint
             site.cycle()

@@ -19,6 +19,9 @@ import Testing
         /// Hz/s
         var slope = 0.0
         var voltage = 400.0
+        /// Its last digit moves in each look, but where everything stands still.
+        var isAlive = true
+        private var looked = 0
         var breaker: Bool? = true
         var permit: Bool? = true
         var used = Fraction(0.4)
@@ -37,7 +40,8 @@ import Testing
             now = now + .milliseconds(20)
             frequency = frequency.map { $0 + slope * 0.02 }
             if let frequency { grid.frequency = .good(Hertz(frequency), at: now) }
-            grid.voltage = .good(Volts(voltage), at: now)
+            looked += isAlive ? 1 : 0
+            grid.voltage = .good(Volts(voltage + Double(looked % 2) * 1e-6), at: now)
             if let breaker { grid.breaker = .good(breaker, at: now) }
             if let permit { grid.servicePermit = .good(permit, at: now) }
             return again()
@@ -163,6 +167,10 @@ import Testing
         #expect(bench.decision.grid.source == .meter && bench.decision.grid.rateOfChange == nil)
     }
 
+    static let enter = EnterServiceCriteria(
+        millihertzLow: 49_500, millihertzHigh: 50_500, voltageLow: .percent(90), voltageHigh: .percent(110),
+        delay: .seconds(1), ramp: .seconds(1))
+
     static func supervised(delay: Duration = .seconds(1), ramp: Duration = .seconds(1)) -> GridSettings {
         var settings = settings(.meter)
         settings.nominalVoltage = Volts(400)
@@ -230,8 +238,8 @@ import Testing
     static let entries: [(delay: Duration, ramp: Duration, kinds: [Event.Kind], why: Comment)] = [
         (.seconds(1), .seconds(1), [.gridGood, .gridEntered], "waits, then over the ramp"),
         (.seconds(1), .zero,       [.gridGood, .gridEntered], "waits, then at once"),
-        (.zero,       .seconds(1), [.gridEntered],            "no wait, over the ramp"),
-        (.zero,       .zero,       [.gridEntered],            "at once"),
+        (.zero,       .seconds(1), [.gridGood, .gridEntered], "no wait but for a digit that moves, over the ramp"),
+        (.zero,       .zero,       [.gridGood, .gridEntered], "and at once"),
     ]
 
     @Test(arguments: entries) func `service is entered once, by every way`(
@@ -254,7 +262,8 @@ import Testing
                 bench.permit = bits & 2 != 0
                 bench.grid.phasors[1].breaker = .good(bits & 4 != 0, at: next)
                 bench.grid.phasors[2].permit = .good(bits & 8 != 0, at: next)
-                _ = bench.look()
+                // In the second one the meter is seen to move.
+                for _ in 0..<2 { _ = bench.look() }
                 let isClosed = bits & (breaker == nil ? 1 : 4) != 0
                 let isPermitted = bits & (permit == nil ? 2 : 8) != 0
                 #expect((bench.decision.grid.state == .inService) == (isClosed && isPermitted), "\(bits)")
@@ -265,7 +274,7 @@ import Testing
     @Test func `an old breaker or permit is none`() {
         for spoil: Spoil in [{ $0.breaker = nil }, { $0.permit = nil }] {
             var bench = Bench(Self.supervised(delay: .zero, ramp: .zero))
-            _ = bench.look()
+            for _ in 0..<2 { _ = bench.look() }
             spoil(&bench)
             #expect(bench.looks(for: .seconds(1)).isEmpty, "in its budget")
             #expect(bench.look().count == 1 && bench.decision.grid.outage != nil)
@@ -274,6 +283,7 @@ import Testing
 
     @Test func `a voltage counts by the meter's budget, and without a nominal one nobody looks`() {
         var settings = Self.supervised(delay: .zero, ramp: .zero)
+        settings.meterResolution = Hertz(0.01)
         for (nominal, age, isGood) in [
             (400, 300, true), (400, 301, false), (nil, 0, false),
         ] as [(Double?, Int, Bool)] {

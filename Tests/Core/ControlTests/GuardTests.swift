@@ -61,7 +61,7 @@ import Testing
 
     @Test func `a unit is out as soon as any of its three devices is silent`() {
         for bits in 0..<8 {
-            var site = Site(units: 1, inputs: .smoke)
+            var site = Site(units: 1, inputs: [.smoke])
             site.enterService()
             #expect(site.mode(0) == .running)
             site.feeds[0].isBatterySilent = bits & 1 != 0
@@ -84,28 +84,25 @@ import Testing
         }
     }
 
-    typealias Wire = WritableKeyPath<DigitalInputImage, Reading<Bool>> & Sendable
-    static let wires: [(wire: DigitalInputSet, path: Wire)] = [
-        (.emergencyStop, \.emergencyStop), (.smoke, \.smoke), (.gas, \.gas), (.door, \.door),
-        (.breaker, \.breaker),
-        (.mainContactor, \.isMainContactorClosed), (.prechargeContactor, \.isPrechargeContactorClosed),
+    static let wires: [DigitalInput] = [
+        .emergencyStop, .smoke, .gas, .door, .breaker, .mainContactor, .prechargeContactor,
     ]
 
     @Test func `an input that cannot be read takes its unit out where it is wired, and only there`() {
-        for (wire, path) in Self.wires {
+        for wire in Self.wires {
             for other in Self.wires {
-                var site = Site(units: 1, inputs: wire)
+                var site = Site(units: 1, inputs: DigitalInputSet(wire))
                 site.feeds[0].isInputSilent = true
                 for _ in 0..<155 {
                     for each in Self.wires {
-                        site.images[0].inputs[keyPath: each.path] = .good(false, at: site.now + Site.period)
+                        site.images[0].inputs[each] = .good(false, at: site.now + Site.period)
                     }
                     site.cycle()
                 }
-                #expect(site.mode(0) == .running, "\(wire.rawValue)")
-                site.images[0].inputs[keyPath: other.path] = .bad(.deviceFault, since: site.now)
+                #expect(site.mode(0) == .running, "\(wire)")
+                site.images[0].inputs[other] = .bad(.deviceFault, since: site.now)
                 site.step()
-                #expect((site.mode(0) == .offline) == (path == other.path), "\(wire.rawValue)")
+                #expect((site.mode(0) == .offline) == (wire == other), "\(wire)")
             }
         }
     }
@@ -230,7 +227,7 @@ import Testing
         image.inverter.activePower = .good(.zero, at: now)
         for (dcVoltage, isMainClosed) in [(0.0, false), (0, false), (800, false), (800, true)] {
             image.inverter.dcVoltage = .good(Volts(dcVoltage), at: now)
-            image.inputs.isMainContactorClosed = .good(isMainClosed, at: now)
+            image.inputs[.mainContactor] = .good(isMainClosed, at: now)
             let budget = FreshnessBudget(battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
             control.look(
                 image, at: now, within: budget, areInputsFresh: true, asked: .zero,
@@ -278,7 +275,7 @@ import Testing
                 image.battery = Self.healthy()
                 image.inverter.activePower = .good(.zero, at: Self.now)
                 image.inverter.dcVoltage = .good(.zero, at: Self.now)
-                image.inputs.isMainContactorClosed = .good(false, at: Self.now)
+                image.inputs[.mainContactor] = .good(false, at: Self.now)
                 let budget = FreshnessBudget(
                     battery: .seconds(1), inverter: .seconds(1), inputs: .seconds(1))
                 for isSeen in [hasSeen, isSeen] {

@@ -135,6 +135,18 @@ import Testing
         #expect(site.happened.last?.kind == .frequencyBack)
     }
 
+    @Test func `before the first frequency none is lost`() {
+        var site = Site()
+        site.frequency = nil
+        site.run(for: .seconds(1))
+        site.frequency = 50
+        site.run(for: .seconds(1))
+        #expect(!site.happened.contains { $0.kind == .frequencyLost || $0.kind == .frequencyBack })
+        site.frequency = nil
+        site.run(for: .seconds(1))
+        #expect(site.happened.contains { $0.kind == .frequencyLost })
+    }
+
     @Test(arguments: [0.0, 39.9, 70.1, 500.0])
     func `an implausible frequency is reported as lost and never as used`(hertz: Double) {
         var site = Site()

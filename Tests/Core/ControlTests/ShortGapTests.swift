@@ -38,6 +38,70 @@ import Testing
         #expect(told.count == (row.isBack && row.time > 320 ? 1 : 0), row.why)
     }
 
+    /// Without values for `time`, or silent; then for 1 s as before.
+    static func batteryGap(_ time: Duration, _ fault: ReadingFault?, in site: inout Site) {
+        site.feeds[0].batteryFault = fault
+        site.feeds[0].isBatterySilent = true
+        site.run(for: time)
+        site.feeds[0].batteryFault = nil
+        site.feeds[0].isBatterySilent = false
+        site.run(for: .seconds(1))
+    }
+
+    @Test(arguments: [40, 240, 320, 360, 500, 620, 660, 700, 1_000])
+    func `a battery that has no values for a moment costs what one that says nothing costs`(time: Int) {
+        var (silent, blank) = (Self.running(), Self.running())
+        Self.batteryGap(.milliseconds(time), nil, in: &silent)
+        Self.batteryGap(.milliseconds(time), .notImplemented, in: &blank)
+        #expect(blank.mode(0) == silent.mode(0))
+        #expect((silent.mode(0) == .running) == (time < 640))
+        #expect(blank.kilowatts(0) == silent.kilowatts(0))
+    }
+
+    @Test func `a battery without values has no power from the first frame that says so`() {
+        var site = Self.running()
+        site.feeds[0].batteryFault = .notImplemented
+        site.cycle()
+        #expect(site.kilowatts(0) == 0 && site.mode(0) == .offline)
+    }
+
+    @Test func `such gaps are counted with the others, and the fourth of an hour costs the whole time`() {
+        var site = Self.running()
+        for _ in 0..<2 { Self.batteryGap(.milliseconds(200), .notImplemented, in: &site) }
+        Self.gap(.milliseconds(500), in: &site)
+        #expect(site.mode(0) == .running)
+        #expect(site.happened.count { $0.kind == .shortGap } == 3)
+        Self.batteryGap(.milliseconds(200), .notImplemented, in: &site)
+        #expect(site.mode(0) == .standby)
+    }
+
+    @Test(arguments: [ReadingFault.implausible, .deviceFault, .disagrees])
+    func `a battery that says what cannot be enters service anew`(fault: ReadingFault) {
+        var site = Self.running()
+        Self.batteryGap(.milliseconds(200), fault, in: &site)
+        #expect(site.mode(0) == .standby)
+    }
+
+    // swift-format-ignore
+    static let others: [(change: Change, why: Comment)] = [
+        ({ $0.feeds[0].stateOfCharge = 0.56 }, "another charge"),
+        ({ $0.feeds[0].packVoltage = 700 },    "another voltage"),
+    ]
+
+    @Test(arguments: others) func `another battery behind the gap makes it a loss`(
+        row: (change: Change, why: Comment)
+    ) {
+        for fault in [nil, ReadingFault.notImplemented] {
+            var site = Self.running()
+            site.feeds[0].batteryFault = fault
+            site.feeds[0].isBatterySilent = true
+            site.run(for: .milliseconds(400))
+            row.change(&site)
+            Self.batteryGap(.milliseconds(60), fault, in: &site)
+            #expect(site.mode(0) != .running, row.why)
+        }
+    }
+
     @Test func `the fourth gap of an hour costs it, and an hour later none does`() {
         var site = Self.running()
         for _ in 0..<3 {

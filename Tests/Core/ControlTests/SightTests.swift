@@ -151,4 +151,45 @@ import Testing
             #expect(left == 0, "site \(site)")
         }
     }
+
+    /// Found by somebody who let every source on site stand still at 50 Hz: two units entered into 46 Hz.
+    @Test(arguments: [nil, 0.1, 0.01])
+    func `nobody enters service on the word of sources that stand still`(resolution: Double?) {
+        var settings = GridWatchTests.supervised()
+        settings.meterResolution = resolution.map { Hertz($0) }
+        var bench = Bench(settings, inverters: 2)
+        bench.isAlive = false
+        _ = Self.looks(&bench, [50, 50], for: 20)
+        let isDeclared = resolution == 0.01
+        #expect((bench.decision.grid.state == .inService) == isDeclared, "a step of 10 mHz may stand so long")
+        guard !isDeclared else { return }
+        #expect(bench.decision.grid.outage == .unseen, "and why is told")
+        bench.isAlive = true
+        _ = Self.looks(&bench, [50, 50], for: 3)
+        #expect(bench.decision.grid.state == .inService, "as soon as any of them moves")
+    }
+
+    /// Played by somebody: 40 kW into 47.45 Hz.
+    @Test(arguments: [false, true])
+    func
+        `what a source saw that goes blind counts beside others that stand still, not beside those that move`(
+            isMoving: Bool
+        )
+    {
+        var bench = Self.entered {
+            var slow = GridSupervisor.Settings(enter: GridWatchTests.enter)
+            slow.add(ProtectionElement(.underFrequency(millihertz: 49_500), after: .milliseconds(100)))
+            slow.isVoltageSupervised = true
+            $0.supervision = slow
+        }
+        bench.frequency = 49.45
+        _ = Self.looks(&bench, [50, 50], for: 0.06)
+        bench.frequency = nil
+        bench.grid.frequency = .bad(.notImplemented, since: bench.now)
+        var kinds: [Event.Kind] = []
+        for step in 0..<25 {
+            kinds += Self.looks(&bench, [isMoving ? 50 + Double(step) * 1e-3 : 50, 50], for: 0.02)
+        }
+        #expect(kinds.contains(.gridLost(.underFrequency)) == !isMoving)
+    }
 }

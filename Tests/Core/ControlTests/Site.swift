@@ -25,6 +25,8 @@ struct Feed {
     var activePower: Double?
     /// A silent device sends nothing new: its last readings grow old.
     var isBatterySilent = false
+    /// It speaks, and says of everything that it has no value, or why else there is none.
+    var batteryFault: ReadingFault?
     var isInverterSilent = false
     /// The wires of the unit; only those it has are read.
     var emergencyStop = false
@@ -38,7 +40,11 @@ struct Feed {
 
     func write(_ image: inout UnitImage, at now: MonotonicTime, told last: UnitDecision) {
         let current = packCurrent ?? (activePower ?? last.setpoint.value) / max(1, packVoltage)
-        if !isBatterySilent { write(&image.battery, current, at: now) }
+        if let batteryFault {
+            Self.refuse(&image.battery, batteryFault, at: now)
+        } else if !isBatterySilent {
+            write(&image.battery, current, at: now)
+        }
         if !isInputSilent { write(&image.inputs, at: now, last) }
         if isInverterSilent { return }
         image.inverter.activePower = .good(activePower.map { Watts($0) } ?? last.setpoint, at: now)
@@ -47,11 +53,24 @@ struct Feed {
         image.inverter.dcVoltage = .good(Volts(dcVoltage ?? (isLive ? packVoltage : 0)), at: now)
     }
 
+    private static func refuse(_ battery: inout BatteryImage, _ fault: ReadingFault, at now: MonotonicTime) {
+        battery.cellVoltageMax = .bad(fault, since: now)
+        battery.cellVoltageMin = .bad(fault, since: now)
+        battery.cellTemperatureMax = .bad(fault, since: now)
+        battery.cellTemperatureMin = .bad(fault, since: now)
+        battery.packVoltage = .bad(fault, since: now)
+        battery.packCurrent = .bad(fault, since: now)
+        battery.stateOfCharge = .bad(fault, since: now)
+        battery.chargeCurrentLimit = .bad(fault, since: now)
+        battery.dischargeCurrentLimit = .bad(fault, since: now)
+        battery.alarms = .bad(fault, since: now)
+    }
+
     private func write(_ inputs: inout DigitalInputImage, at now: MonotonicTime, _ last: UnitDecision) {
-        inputs.emergencyStop = .good(emergencyStop, at: now)
-        inputs.smoke = .good(smoke, at: now)
-        inputs.isMainContactorClosed = .good(mainFeedback ?? last.closesMainContactor, at: now)
-        inputs.isPrechargeContactorClosed = .good(
+        inputs[.emergencyStop] = .good(emergencyStop, at: now)
+        inputs[.smoke] = .good(smoke, at: now)
+        inputs[.mainContactor] = .good(mainFeedback ?? last.closesMainContactor, at: now)
+        inputs[.prechargeContactor] = .good(
             prechargeFeedback ?? last.closesPrechargeContactor, at: now)
     }
 

@@ -30,9 +30,14 @@ import Testing
             #expect(Self.named(names, "units[\(unit)].") == Self.labels(UnitImage()))
             #expect(Self.named(names, "units[\(unit)].battery.") == Self.labels(BatteryImage()))
             #expect(Self.named(names, "units[\(unit)].inverter.") == Self.labels(InverterImage()))
-            #expect(Self.named(names, "units[\(unit)].inputs.") == Self.labels(DigitalInputImage()))
+            #expect(Self.named(names, "units[\(unit)].inputs.") == Self.inputs)
         }
     }
+
+    /// The list itself, which the file's words are held to elsewhere.
+    static let inputs: Set<String> = [
+        "emergency_stop", "smoke", "gas", "door", "breaker", "main_contactor", "precharge_contactor",
+    ]
 
     @Test func `every field of a decision is compared`() {
         let names = CycleNames.decision(2)

@@ -42,6 +42,7 @@ private struct Dice {
                 wallSeconds: 1_760_000_000, now: MonotonicTime(nanoseconds: 5), enterService: .seconds(1),
                 latches: [9, 8], run: nil))
         recorder.checkpoint(checkpoint)
+        recorder.instant(MonotonicTime(nanoseconds: 6), wallNanoseconds: 1_760_000_000_123_456_789)
         for command in commands { recorder.command(command, at: MonotonicTime(nanoseconds: 6)) }
         var all: [CycleInputs] = []
         for cycle in 0..<cycles {
@@ -69,7 +70,7 @@ private struct Dice {
         inputs.units[1].battery.hasSecondSender = cycle == 1
         inputs.units[1].inverter.state = .bad(.stale, since: inputs.now)
         inputs.units[1].inverter.events = .good(.max, at: inputs.now)
-        inputs.units[1].inputs.door = .good(true, at: inputs.now)
+        inputs.units[1].inputs[.door] = .good(true, at: inputs.now)
         return inputs
     }
 
@@ -125,6 +126,9 @@ private struct Dice {
             case .file(let path, let bytes): #expect(path == "site.yaml" && bytes == [1, 2, 3])
             case .end(let count, _): #expect(count == 4)
             case .about, .endAsked: break
+            case .fields(let map): #expect(map == nil, "they are this version's")
+            case .instant(let now, let wall):
+                #expect(now == MonotonicTime(nanoseconds: 6) && wall == 1_760_000_000_123_456_789)
             case .checkpoint(let found): #expect(found == Self.checkpoint)
             case .capture: Issue.record("nobody has kept it")
             }
@@ -133,10 +137,16 @@ private struct Dice {
         #expect(cycles.map(Self.words) == inputs.map(Self.words))
     }
 
+    /// Each byte, but of the long list of names each 101st.
+    private static func places(_ bytes: [UInt8]) -> [Int] {
+        let names = FieldMap.own.count
+        return bytes.indices.filter { $0 < 100 || $0 > 100 + names || $0.isMultiple(of: 101) }
+    }
+
     @Test func `a recording that is cut off anywhere is read up to its last whole record`() {
         let (bytes, _) = Self.make()
         let whole = Self.read(bytes).records.count
-        for end in 0..<bytes.count {
+        for end in Self.places(bytes) {
             let (records, fault) = Self.read(Array(bytes[..<end]))
             #expect(records.count < whole && (fault?.byte ?? end) <= end, "cut at \(end)")
         }
@@ -144,7 +154,7 @@ private struct Dice {
 
     @Test func `a turned bit is found at the record where it is`() {
         let (bytes, _) = Self.make()
-        for index in bytes.indices {
+        for index in Self.places(bytes) {
             var damaged = bytes
             damaged[index] ^= 1 << UInt8(index % 8)
             let (_, fault) = Self.read(damaged)
@@ -159,8 +169,9 @@ private struct Dice {
         var bytes = Self.make().bytes
         #expect(Self.read(Array("BALSPOOL and more than a header".utf8)).fault?.text == "it is no recording")
         #expect(Self.read([]).fault?.byte == 0)
-        bytes[8] = 2
-        #expect(Self.read(bytes).fault?.description == "byte 8: it is of version 2, and this program reads 1")
+        bytes[8] = 3
+        let said = Self.read(bytes).fault?.description ?? ""
+        #expect(said.hasPrefix("byte 8: its form is version 3, and this program reads 1 to 2"), "\(said)")
     }
 
     @Test func `any bytes are judged and none traps`() {
@@ -176,7 +187,8 @@ private struct Dice {
     @Test func `recordings one behind the other are one capture, up to what is damaged`() throws {
         let (first, inputs) = Self.make()
         var damaged = first
-        damaged[damaged.count * 3 / 4] ^= 1
+        // In the last cycle: behind it stand the record of the wish to end, 21 bytes, and of the end, 29.
+        damaged[damaged.count - 60] ^= 1
         let note = CaptureNote(trigger: "a trip", wallMicroseconds: 7, cycle: 8)
         var splice = RecordingSplice(unitCount: 2, about: "a test", note: note)
         let whole = splice.add(first)
@@ -198,10 +210,52 @@ private struct Dice {
             case .capture(let found): notes.append(found)
             case .command: commands += 1
             case .end(let told, _): #expect(told == UInt64(cycles))
-            case .about, .start, .checkpoint, .endAsked: break
+            case .about, .start, .checkpoint, .endAsked, .instant, .fields: break
             }
         }
         #expect(cycles == inputs.count + some && files == 1 && notes == [note])
         #expect(commands == 2 * Self.commands.count && reader.isEnded)
+    }
+
+    /// Two stretches, each from a state of its own.
+    static func twice(_ cycles: Int) -> [UInt8] {
+        var dice = Dice(state: 18)
+        var recorder = CycleRecorder(unitCount: 1, about: "a test", files: [("site.yaml", [1])])
+        for stretch in 0..<2 {
+            recorder.checkpoint(checkpoint)
+            for cycle in 0..<cycles {
+                var decision = Decision()
+                decision.units[0].setpoint = Watts(dice.number())
+                recorder.cycle(
+                    grid: GridImage(), units: [UnitImage()].span, wallSeconds: 1_760_000_000,
+                    at: MonotonicTime(nanoseconds: Int64(stretch * 1_000 + cycle)), &decision,
+                    eventDigest: dice.next())
+            }
+        }
+        recorder.end()
+        return recorder.bytes
+    }
+
+    /// One bit anywhere costs at most the stretch that it stands in, and is told with its place.
+    @Test func `behind a turned bit reading goes on with the next state`() throws {
+        let good = Self.twice(20)
+        for byte in Self.places(good) where byte >= RecordingFormat.headerSize && byte.isMultiple(of: 7) {
+            var bytes = good
+            bytes[byte] ^= 0x10
+            var reader = try RecordingReader(bytes)
+            var (times, faults) = (Set<Int64>(), 0)
+            while true {
+                do throws(RecordingFault) {
+                    guard let record = try reader.next() else { break }
+                    if case .cycle(let inputs, _) = record { times.insert(inputs.now.nanoseconds) }
+                } catch {
+                    faults += 1
+                    #expect(error.byte <= byte && error.byte + 16_384 > byte, "\(byte): \(error)")
+                    guard reader.skipDamage() else { break }
+                }
+            }
+            let (first, second) = (times.count { $0 < 1_000 }, times.count { $0 >= 1_000 })
+            #expect(faults == 1 && (first == 20 || second == 20), "\(byte): \(first), \(second)")
+        }
     }
 }

@@ -121,21 +121,21 @@ struct CycleCheck {
             found(.seenSignalIsRequired)
         }
         let old = before.unit(index)
-        if weather.isBatteryMissing, isSilent(old.sight.batterySilentFor),
+        if weather.isBatteryMissing, isSilent(old.sight.batterySilence),
             !decided.latched.contains(.lostBattery)
         {
             found(.lostDeviceTrips)
         }
-        if weather.isInverterMissing, isSilent(old.sight.inverterSilentFor),
+        if weather.isInverterMissing, isSilent(old.sight.inverterSilence),
             !decided.latched.contains(.lostInverter)
         {
             found(.lostDeviceTrips)
         }
     }
 
-    private func isSilent(_ time: Duration?) -> Bool {
-        guard let time, !before.isNew else { return false }
-        return time + Specification.period >= Weather.budget
+    private func isSilent(_ silence: DeviceSilence) -> Bool {
+        guard let time = silence.lasting, !before.isNew else { return false }
+        return time + Specification.period >= Weather.budget + silence.credit
     }
 
     /// Of unit 0, whose contactors we drive.

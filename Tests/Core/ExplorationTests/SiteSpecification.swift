@@ -93,7 +93,7 @@ enum SiteSpecification {
             // No walk is that long: what follows from a whole response time has no part in it.
             currentFloor: Amperes(2), inverterResponse: .seconds(1_000),
             inputs: isDriven(index)
-                ? DigitalInputSet.emergencyStop.union(DigitalInputSet.mainContactor) : .none,
+                ? [.emergencyStop, .mainContactor] : .none,
             contactors: isDriven(index) ? contactors : .ofBattery)
     }
 

@@ -15,8 +15,8 @@ import Quantities
 /// signals of the first two, and the last is off; sums and counts of what flickers, and a cause's patience,
 /// which no row of the specification has; the battery's widening limits, which never change here; of the
 /// contactors' load the finding, which each cycle writes anew, and the contradiction of current and power,
-/// which no weather shows; the lowest voltage, which is always the same, and the nameplate, which nobody
-/// says; the rest of an inverter, whose reversion nobody has proven here; a second sender and another
+/// which no weather shows, nor a current beyond the battery's own limit that nobody has asked for; the lowest
+/// voltage, which is always the same, and the nameplate, now and at first, which nobody says; the rest of an inverter, whose reversion nobody has proven here; a second sender and another
 /// master, which no weather shows; how far a unit has entered, since the ramp passes the whole range in one
 /// cycle; the point of connection, which has neither limits nor a meter here, and the share of the rating
 /// that was used, which only a stuck board of cells is judged by.
@@ -127,6 +127,7 @@ private struct UnitKey: Hashable {
         bits.add(Bits.age(of: control.closedAt, now, atMost: 1), width: 2)
         bits.add(control.restsSince != nil)
         bits.add(control.hasEnded)
+        bits.add(control.hasBatteryEnded)
         bits.add(control.hasCarried)
         bits.add(control.showedZero)
         bits.add(control.hasObeyed)
@@ -142,8 +143,12 @@ private struct UnitKey: Hashable {
 
     private static func times(_ unit: UnitController, at now: MonotonicTime) -> UInt64 {
         var bits = Bits()
-        bits.add(Bits.length(unit.sight.batterySilentFor, atMost: 2), width: 2)
-        bits.add(Bits.length(unit.sight.inverterSilentFor, atMost: 2), width: 2)
+        // Of a device that says that it has no value counts what goes beyond its credit.
+        for silence in [unit.sight.batterySilence, unit.sight.inverterSilence] {
+            let counted = silence.lasting.map { max(.zero, $0 - silence.credit) }
+            bits.add(Bits.length(counted, atMost: 2), width: 2)
+            bits.add(silence.lasting == .zero)
+        }
         bits.add(Bits.length(unit.sight.inputsSilentFor, atMost: 2), width: 2)
         bits.add(unit.bank.warned, width: UInt64(SiteSpecification.rows.count))
         bits.add(unit.bank.blocked, width: UInt64(SiteSpecification.rows.count))
@@ -214,8 +219,9 @@ extension StateKey {
                 "UnitController", unit,
                 [
                     "settings", "bank", "mode", "sight", "report", "locks", "hold", "resetBy",
-                    "hasSecondSender", "entered", "limits", "wrongPower", "nameplate", "contactors", "gap",
-                    "opinion", "lastShown", "reportedFault",
+                    "hasSecondSender", "entered", "limits", "unasked", "wrongPower", "nameplate",
+                    "firstNameplate",
+                    "contactors", "gap", "opinion", "lastShown", "lastBattery", "reportedFault",
                 ]
             ),
             // When a warning was last seen says only what people are told of it.
@@ -223,14 +229,20 @@ extension StateKey {
             (
                 "UnitSight", unit.sight,
                 [
-                    "settings", "batterySilentFor", "inverterSilentFor", "inputsSilentFor", "missingBattery",
+                    "settings", "batterySilence", "inverterSilence", "inputsSilentFor", "missingBattery",
                     "missingInverter", "seen", "actuation", "atZeroFor", "thermal", "frozen",
                 ]
+            ),
+            // The age is that of readings which are good, and so of this cycle; what is not good is judged.
+            (
+                "DeviceSilence", unit.sight.batterySilence,
+                ["lasting", "isGood", "age", "isJudged", "credit"]
             ),
             (
                 "InterlockBank", unit.bank,
                 [
-                    "harm", "exposed", "flicker", "clock", "place", "isExcused", "counted", "latched",
+                    "harm", "exposed", "toldQuarter", "flicker", "clock", "place", "isExcused", "counted",
+                    "latched",
                     "firstOut",
                     "present",
                     "unjudged", "warnings", "operatorResets",
@@ -243,7 +255,7 @@ extension StateKey {
                     "sequence", "output", "seen", "isResetWanted", "hasSeenInputs", "settings", "load",
                     "finding",
                     "startedAt", "leavesContactors", "inputsSeenAt", "closedAt", "restsSince", "hasEnded",
-                    "hasFlowed", "hasCarried", "showedZero", "hasObeyed", "restedSince",
+                    "hasFlowed", "hasBatteryEnded", "hasCarried", "showedZero", "hasObeyed", "restedSince",
                     "showsPower", "wasHeard",
                     "heardAgain", "isOverridden",
                     "inverter", "zeroPower",

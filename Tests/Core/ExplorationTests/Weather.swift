@@ -113,8 +113,8 @@ extension Weather {
         fill(&image.battery, at: self == .batteryLost || self == .allLost ? old : now, now)
         fill(&image.inverter, place, at: self == .inverterLost || self == .allLost ? old : now, now)
         let seen = self == .inputsLost ? old : now
-        image.inputs.emergencyStop = .good(self == .emergencyPressed, at: seen)
-        image.inputs.isMainContactorClosed = .good((place == .closed) != (self == .feedbackWrong), at: seen)
+        image.inputs[.emergencyStop] = .good(self == .emergencyPressed, at: seen)
+        image.inputs[.mainContactor] = .good((place == .closed) != (self == .feedbackWrong), at: seen)
         return image
     }
 

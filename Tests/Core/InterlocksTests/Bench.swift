@@ -81,12 +81,12 @@ struct Bench {
         image.battery.alarms = .good(.none, at: now)
         image.inverter.activePower = .good(Watts(0), at: now)
         image.inverter.state = .good(.running, at: now)
-        image.inputs.emergencyStop = .good(false, at: now)
-        image.inputs.smoke = .good(false, at: now)
-        image.inputs.gas = .good(false, at: now)
-        image.inputs.door = .good(false, at: now)
-        image.inputs.breaker = .good(false, at: now)
-        image.inputs.isMainContactorClosed = .good(false, at: now)
+        image.inputs[.emergencyStop] = .good(false, at: now)
+        image.inputs[.smoke] = .good(false, at: now)
+        image.inputs[.gas] = .good(false, at: now)
+        image.inputs[.door] = .good(false, at: now)
+        image.inputs[.breaker] = .good(false, at: now)
+        image.inputs[.mainContactor] = .good(false, at: now)
         return image
     }
 
@@ -116,11 +116,11 @@ struct Bench {
         case .batteryWarning: image.battery.warnings = .good(value > 0 ? .imbalance : .none, at: now)
         case .inverterEvent: image.inverter.events = .good(UInt32(value), at: now)
         case .insulation: image.battery.insulation = .good(Ohms(800 * value), at: now)
-        case .emergencyStopInput: image.inputs.emergencyStop = .good(value > 0, at: now)
-        case .smokeInput: image.inputs.smoke = .good(value > 0, at: now)
-        case .gasInput: image.inputs.gas = .good(value > 0, at: now)
-        case .doorInput: image.inputs.door = .good(value > 0, at: now)
-        case .breakerInput: image.inputs.breaker = .good(value > 0, at: now)
+        case .emergencyStopInput: image.inputs[.emergencyStop] = .good(value > 0, at: now)
+        case .smokeInput: image.inputs[.smoke] = .good(value > 0, at: now)
+        case .gasInput: image.inputs[.gas] = .good(value > 0, at: now)
+        case .doorInput: image.inputs[.door] = .good(value > 0, at: now)
+        case .breakerInput: image.inputs[.breaker] = .good(value > 0, at: now)
         case .inputsSilence, .contactorFeedback, .dcVoltageError, .batterySilence, .inverterSilence,
             .packVoltage,
             .stateOfCharge, .currentLimits, .permissions,

@@ -57,4 +57,45 @@ import Testing
         #expect(verdict.charge.share == 0 && verdict.discharge.share == 0)
         #expect(verdict.charge.cause == .reading(.dcVoltageError))
     }
+
+    /// Rounds of a second in which a cell is beyond its limit for 0.2 s, until it trips, and each quarter told.
+    private static func flicker(_ bench: inout Bench) -> (rounds: Int, quarters: [Int]) {
+        var quarters: [Int] = []
+        var table = InterlockTable()
+        var place = 0
+        for index in 0..<bench.table.count {
+            var row = bench.table.rows[index]
+            if row.id == .cellOvervoltage { (row.exposure, place) = (.seconds(3), index) }
+            table.add(row)
+        }
+        bench.table = table
+        for round in 1...60 {
+            for period in 0..<50 {
+                let verdict = bench.step(.cellVoltageMax, period < 10 ? 3.75 : 3.3)
+                if verdict.exposed.contains(.cellOvervoltage) {
+                    quarters.append(bench.bank.quarters(ofRow: place))
+                }
+                if verdict.tripped.contains(.cellOvervoltage) { return (round, quarters) }
+            }
+        }
+        return (0, quarters)
+    }
+
+    @Test func `a sum of short excursions is told by quarters, and a restart goes on from there`() {
+        var bench = Bench()
+        let whole = Self.flicker(&bench)
+        #expect(whole.rounds > 15 && whole.quarters == [1, 2, 3], "3 s in all, which leak at a twentieth")
+        for (quarters, age) in [(3, 0), (2, 0), (3, 20)] {
+            var again = Bench()
+            again.table = bench.table
+            again.bank.restore(
+                exposed: .cellOvervoltage, quarters: quarters, age: .seconds(age),
+                again.table.rows.span.extracting(first: again.table.count))
+            let rest = Self.flicker(&again)
+            // Of 3 s a quarter is 0.75 s; 20 s let 1 s of it leak away.
+            let left = 3 - 0.75 * Double(quarters) + Double(age) / 20
+            let wanted = Double(whole.rounds) * left / 3
+            #expect(abs(Double(rest.rounds) - wanted) <= 2, "\(quarters) quarters, \(age) s ago: \(rest)")
+        }
+    }
 }

@@ -16,17 +16,17 @@ import Testing
 
     // swift-format-ignore
     static let silent: [Row] = [
-        Row(change: { image, _ in image.inputs.smoke = .neverSeen }, share: 0, cause: .reading(.smokeInput),
+        Row(change: { image, _ in image.inputs[.smoke] = .neverSeen }, share: 0, cause: .reading(.smokeInput),
             why: "wired and never seen"),
-        Row(change: { $0.inputs.smoke = .good(false, at: $1 - .milliseconds(171)) }, share: 0,
+        Row(change: { $0.inputs[.smoke] = .good(false, at: $1 - .milliseconds(171)) }, share: 0,
             cause: .reading(.smokeInput), why: "one step past its budget"),
-        Row(change: { $0.inputs.smoke = .good(false, at: $1 - .milliseconds(170)) }, share: 1, cause: .none,
+        Row(change: { $0.inputs[.smoke] = .good(false, at: $1 - .milliseconds(170)) }, share: 1, cause: .none,
             why: "at its budget"),
-        Row(change: { $0.inputs.smoke = .good(false, at: $1 + .milliseconds(1)) }, share: 0,
+        Row(change: { $0.inputs[.smoke] = .good(false, at: $1 + .milliseconds(1)) }, share: 0,
             cause: .reading(.smokeInput), why: "from the future"),
-        Row(change: { $0.inputs.door = .bad(.deviceFault, since: $1) }, share: 0, cause: .reading(.doorInput),
+        Row(change: { $0.inputs[.door] = .bad(.deviceFault, since: $1) }, share: 0, cause: .reading(.doorInput),
             why: "a broken module"),
-        Row(change: { image, _ in image.inputs.isPrechargeContactorClosed = .neverSeen }, share: 1, cause: .none,
+        Row(change: { image, _ in image.inputs[.prechargeContactor] = .neverSeen }, share: 1, cause: .none,
             why: "not wired"),
     ]
 
@@ -46,7 +46,7 @@ import Testing
         for _ in 0..<200 {
             let verdict = bench.step { image, now in
                 image.inputs = DigitalInputImage()
-                image.inputs.gas = .good(true, at: now)
+                image.inputs[.gas] = .good(true, at: now)
             }
             #expect(verdict.charge.share == 1 && verdict.discharge.share == 1)
         }

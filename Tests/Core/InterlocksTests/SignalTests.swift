@@ -30,10 +30,10 @@ import Testing
         image.inverter.acVoltage = .good(Volts(398), at: now)
         image.inverter.state = .good(.fault, at: now)
         image.inverter.events = .good(5, at: now)
-        image.inputs.emergencyStop = .good(true, at: now)
-        image.inputs.smoke = .good(false, at: now)
-        image.inputs.gas = .good(true, at: now)
-        image.inputs.door = .good(false, at: now)
+        image.inputs[.emergencyStop] = .good(true, at: now)
+        image.inputs[.smoke] = .good(false, at: now)
+        image.inputs[.gas] = .good(true, at: now)
+        image.inputs[.door] = .good(false, at: now)
         return image
     }
 

@@ -41,6 +41,32 @@ import Testing
     }
 
     // swift-format-ignore
+    static let little: [(lowest: Double, highest: Double, delivered: Double, isTold: Bool, why: Comment)] = [
+        (-0.3, -0.3, -3.7, true,  "next to nothing is asked for, and more flows than counts as none"),
+        (-0.3, -0.3, -2.2, false, "what counts as none beside it"),
+        (-1.9,  1.9,  4.0, true,  "though it turns"),
+        (-1.9,  2.1,  5.0, false, "power was asked for: how far it lies is the row's affair"),
+    ]
+
+    @Test(arguments: little)
+    func `a little that does not obey is a warning`(
+        row: (lowest: Double, highest: Double, delivered: Double, isTold: Bool, why: Comment)
+    ) {
+        var watch = WrongPower()
+        let sight = WrongPower.Sight(
+            lowest: .kilowatts(row.lowest), highest: .kilowatts(row.highest),
+            asked: .kilowatts(row.highest), delivered: .kilowatts(row.delivered), age: .zero,
+            zero: .kilowatts(2))
+        for _ in 0..<99 { _ = watch.look(sight, after: .milliseconds(20)) }
+        #expect(!watch.isBeside, "not before its time")
+        for _ in 0..<2 {
+            let isTrip = watch.look(sight, after: .milliseconds(20))
+            #expect(!isTrip, row.why)
+        }
+        #expect(watch.isBeside == row.isTold, row.why)
+    }
+
+    // swift-format-ignore
     static let turning: [(gain: Double, delay: Int, isTold: Bool, why: Comment)] = [
         (1,  0,  false, "it follows at once"),
         (1,  15, false, "it follows after 0.3 s"),

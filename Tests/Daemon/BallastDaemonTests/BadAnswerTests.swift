@@ -58,7 +58,7 @@ extension BallastDaemonTests {
             let text = try site.runTool(["metrics", "--socket", site.controlSocket], status: 0).output
             let port = site.file.units[0].modbus.split(separator: " ").last?.filter(\.isNumber) ?? ""
             let line = text.split(separator: "\n").first {
-                $0.hasPrefix("ballast_link_counter{link=\"modbus 127.0.0.1:\(port)\",name=\"\(name)\"}")
+                $0.hasPrefix("ballast_link_figure{link=\"modbus 127.0.0.1:\(port)\",name=\"\(name)\"}")
             }
             return try #require(Double(line?.split(separator: " ").last ?? ""), "\(name) in \(text)")
         }

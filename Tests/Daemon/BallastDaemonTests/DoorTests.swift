@@ -54,7 +54,7 @@ extension BallastDaemonTests {
             _ = try site.runTool(
                 ["stop", "--reason", "through the door", "--socket", site.controlSocket], status: 0)
             try site.waitForMode("standby")
-            try site.daemon.waitForLog("operator (user id \(getuid())) asks: stop: through the door")
+            try site.daemon.waitForLog("(user id \(getuid()))) asks: stop: through the door")
             withExtendedLifetime(door) {}
         }
 

@@ -53,7 +53,7 @@ import Testing
 
     /// Kinds that cannot leave, each with its reason; a new one is put here by somebody who has thought.
     static let staying: [EventName: EventRow.Why] = [
-        .notStarted: .thereIsNoSite, .commission: .ofAnotherProgram, .safeOutput: .ofAnotherProgram,
+        .notStarted: .thereIsNoSite, .safeOutput: .ofAnotherProgram,
         .safeOutputFailed: .ofAnotherProgram, .safeOutputIdle: .ofAnotherProgram,
     ]
 

@@ -76,6 +76,45 @@ extension BallastDaemonTests {
             for name in names + ["main"] { try site.daemon.waitForLog("thread \(name) goes on") }
             try site.waitForMode("running")
         }
+
+        @Test func `a stop and a lock that a held disk has not taken are carried out, and told as not saved`()
+            throws
+        {
+            let site = try RunningSite.small()
+            try site.startInService()
+            let holder = try hold("latches", of: site).0
+            func tool(_ words: String) throws -> String {
+                let words = words.split(separator: " ").map(String.init)
+                return try site.runTool(
+                    words + ["--reason", "test", "--socket", site.controlSocket], status: 0
+                ).output
+            }
+            #expect(try tool("mode BESS_01 hold").contains("NOT SAVED"))
+            #expect(try tool("stop").contains("NOT SAVED"))
+            try site.waitForMode("standby")
+            try holder.ask("free")
+            #expect(try !tool("stop").contains("NOT SAVED"), "the disk has both again")
+            #expect(try !tool("mode BESS_01 hold").contains("NOT SAVED"))
+        }
+
+        @Test func `killed behind the answer to a stop, the site stands stopped`() throws {
+            let site = try RunningSite.small()
+            site.file.control.append("resume_after_restart: true")
+            try site.startInService()
+            for round in 0..<2 {
+                _ = try site.runTool(
+                    ["stop", "--reason", "smell", "--socket", site.controlSocket], status: 0)
+                _ = try site.daemon.end(by: SIGKILL)
+                try site.startDaemon()
+                try site.waitForStatus("it is known to be stopped, round \(round)") { $0.stopped }
+                try site.waitForMode("standby")
+                if round == 0 {
+                    _ = try site.runTool(
+                        ["resume", "--reason", "aired", "--socket", site.controlSocket], status: 0)
+                    try site.waitForMode("running")
+                }
+            }
+        }
     }
 }
 

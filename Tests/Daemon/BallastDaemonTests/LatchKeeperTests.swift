@@ -82,10 +82,13 @@ import Testing
         let exchange = TripleBuffer(LatchImage())
         var cycle = exchange.writer()
         let keeper = LatchKeeper(Self.clear, beat: Beat("latches"))
-        let writer = Handover(SlotWriter(disk.medium, slotSize: 4_096, after: nil, file: 1))
+        let proof = Disk()
+        let place = Handover(
+            LatchPlace(
+                disk.medium, proof.medium, slotSize: 4_096, after: (nil, nil), file: 1, generation: 0))
         let thread = try SystemThread(name: "latches") {
-            guard let writer = writer.take() else { return }
-            keeper.run(exchange.reader(), writer)
+            guard let place = place.take() else { return }
+            keeper.run(exchange.reader(), place)
         }
         var reader = keeper.reader()
         func saved() -> LatchImage {

@@ -18,7 +18,8 @@ import Testing
     static let details = [
         LatchRecord.Detail(
             unit: "B", interlock: 0, at: "2026-11-22T07:00:00.000Z", value: 3.7125, limit: 3.65),
-        LatchRecord.Detail(unit: "B", interlock: 8, at: "noon", value: nil, limit: nil),
+        LatchRecord.Detail(
+            unit: "B", interlock: 8, at: "noon", value: nil, limit: nil, begunBy: "emergency_stop of A"),
     ]
 
     static func restore(_ finding: LatchRecord.Finding, isSimulation: Bool = false) -> Latches {
@@ -36,8 +37,19 @@ import Testing
         #expect(RecordClock(again, boot: 8, sinceBoot: 5, wallSeconds: 8_260).seconds(sinceBoot: 5) == 8_260)
         #expect(RecordClock(again, boot: 0, sinceBoot: 5, wallSeconds: 9).seconds(sinceBoot: 5) == 9)
         for line in ["clock 7 offset", "clock z offset 1", "clock 7 offset 1 2", "clock 7 offset 9e9"] {
-            #expect(LatchRecord(bytes: Self.sealed("ballast latches 4\n\(line)\n")) == nil, "\(line)")
+            #expect(LatchRecord(bytes: Self.sealed("ballast latches 5\n\(line)\n")) == nil, "\(line)")
         }
+    }
+
+    @Test func `who has stopped the site stands in its record, and in no other`() throws {
+        let words = "by anna (user id 1001) since 2026-11-22T07:00:00.000Z: smoke seen; stopped twice"
+        let record = LatchRecord(entries: [Self.clear], isStopped: true, stoppedBy: words)
+        #expect(try #require(LatchRecord(bytes: record.bytes)) == record)
+        let running = LatchRecord(entries: [Self.clear], stoppedBy: words)
+        #expect(try #require(LatchRecord(bytes: running.bytes)).stoppedBy == nil)
+        #expect(
+            LatchRecord(bytes: Self.sealed("ballast latches 5\nstopped by anna\nunit A trips 0 first -\n"))
+                == nil)
     }
 
     @Test func `a record is taken as it is`() {
@@ -116,7 +128,7 @@ import Testing
         }
     }
 
-    private static func sealed(_ text: String) -> [UInt8] {
+    static func sealed(_ text: String) -> [UInt8] {
         let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01b3
         }

@@ -32,6 +32,33 @@ import Testing
         #expect(text.contains(#"ballast_unit_trip{unit="A",interlock="smoke"} 1.0"#), "\(text)")
     }
 
+    // swift-format-ignore
+    static let fleets: [(asked: Double, limits: [Double], modes: [String], expected: Int, why: Comment)] = [
+        (100, [100, 100, 100], ["running", "running", "running"], 2, "one alone bears it"),
+        (101, [100, 100, 100], ["running", "running", "running"], 1, "a step above one's limit"),
+        (150, [100, 100], ["running", "running"],                 0, "each is needed"),
+        (100, [100, 100], ["running", "tripped"],                 0, "what is tripped is no reserve"),
+        (  0, [100, 100], ["running", "running"],                 1, "the last one is no redundancy"),
+        (  0, [], [],                                             0, "nobody"),
+    ]
+    @Test(arguments: fleets)
+    func `how many units may be lost is counted from the largest on`(
+        row: (asked: Double, limits: [Double], modes: [String], expected: Int, why: Comment)
+    ) {
+        var status = WhyUnit.site
+        status.setpoint_kw = row.asked
+        status.units = zip(row.limits, row.modes).map { limit, mode in
+            var unit = WhyUnit.site.units[0]
+            (unit.mode, unit.discharge_limit_kw) = (mode, limit)
+            unit.trips = mode == "tripped" ? ["smoke"] : []
+            return unit
+        }
+        #expect(MetricsText.redundancy(status) == row.expected, row.why)
+        status.setpoint_kw = -row.asked
+        for index in status.units.indices { status.units[index].charge_limit_kw = -row.limits[index] }
+        #expect(MetricsText.redundancy(status) == row.expected, row.why)
+    }
+
     @Test func `what has no value has no line, and names are quoted`() {
         let text = MetricsText.text(nil, Self.timing)
         #expect(!text.contains("ballast_sample_age_seconds"), "no record, no type")

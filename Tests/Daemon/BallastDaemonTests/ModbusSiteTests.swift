@@ -169,7 +169,7 @@ extension BallastDaemonTests {
                 try write(["--model", "704", "--point", "WSet", "1000"], status: 1)
                     .contains("lies in SunSpec model 704"))
             #expect(try write(["--model", "702", "--point", "WMax", "9"], status: 1).contains("model 702"))
-            try site.daemon.waitForLog("modbus write (user id", "written: register \(vendor)")
+            try site.daemon.waitForLog("modbus write (", "(user id", "written: register \(vendor)")
             try site.daemon.end(by: SIGTERM)
             #expect(
                 try write(["--address", "\(vendor)", "9"], status: 1).contains("nothing was written"),

@@ -32,6 +32,32 @@ extension BallastDaemonTests {
             return said.output + said.log
         }
 
+        // swift-format-ignore
+        static let noKeys: [(key: String, why: Comment)] = [
+            (String(repeating: "00", count: 32), "of order 4: anybody's signature might do"),
+            ("01" + String(repeating: "00", count: 31), "the neutral element"),
+            ("ec" + String(repeating: "ff", count: 30) + "7f", "of order 2"),
+            ("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05", "of order 8"),
+            ("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a", "of order 8"),
+            ("ed" + String(repeating: "ff", count: 30) + "7f", "zero, written as the prime"),
+            ("02" + String(repeating: "00", count: 31), "no point of the curve: a typing error"),
+            ("9599999999999999999999999999999999999999999999999999999999999999", "with a part of order 2"),
+        ]
+
+        /// The points are those of RFC 8032's curve, worked out by themselves.
+        @Test(arguments: noKeys)
+        func `a key that was never anybody's is refused, with its place`(
+            row: (key: String, why: Comment)
+        ) throws {
+            let site = try RunningSite.small()
+            site.file.sections = ["remote_leases: {keys: [{id: k1, public_key: '\(row.key)'}]}"]
+            _ = try site.scratch.write("site.yaml", site.file.yaml(in: site.scratch))
+            let program = try site.runDaemon(["--check", "--config", site.configuration])
+            #expect(try program.exitStatus() == 78, row.why)
+            let place = /site.yaml:\d+:\d+: remote_leases.keys\[0\].public_key: is no public key/
+            #expect(program.log.contains(place), "\(program.log)")
+        }
+
         @Test
         func `a signed lease is the base point until its end, and can be used once, through every restart`()
             throws

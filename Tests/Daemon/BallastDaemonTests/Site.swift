@@ -178,6 +178,8 @@ struct Truth: Decodable {
         /// Of a unit with contactors of its own.
         var main_contactor_closed: Bool?
         var main_contactor_burnt: Bool?
+        /// The largest current that a contact of ours has parted, A.
+        var parted_a: Double?
         var coil_drops: Int?
         /// Those that are on.
         var coils: [String]?

@@ -29,6 +29,24 @@ import Testing
             ])
     }
 
+    // swift-format-ignore
+    static let starts: [(late: Int64, begun: Int64, why: Comment)] = [
+        (-50, 0,   "before its time"),
+        (0,   0,   "in time"),
+        (19,  0,   "within the first period"),
+        (234, 220, "behind a slow start: found by the rig, where eleven periods counted as missed"),
+    ]
+
+    @Test(arguments: starts)
+    func `what passed before the cycle ran is no missed period, and its phase stays`(
+        row: (late: Int64, begun: Int64, why: Comment)
+    ) {
+        let epoch = Self.at(1_000)
+        let start = CycleThread.start(
+            epoch, period: .milliseconds(20), at: epoch + .milliseconds(row.late))
+        #expect(start == epoch + .milliseconds(row.begun), row.why)
+    }
+
     @Test func `a punctual cycle is not worth a word`() {
         var watch = TimingWatch(Self.limits(stop: 1), at: Self.at(0))
         for second in 1...100 { #expect(watch.look(.init(), at: Self.at(Int64(second))) == nil) }

@@ -2,6 +2,7 @@ import ControlSocket
 import Foundation
 import Glibc
 import ProgramSupport
+import Recorder
 import Testing
 
 extension BallastDaemonTests {
@@ -10,6 +11,11 @@ extension BallastDaemonTests {
         private func tool(_ site: RunningSite, _ arguments: [String], status: Int = 0) throws -> String {
             let result = try site.runTool(arguments + ["--socket", site.controlSocket], status: status)
             return result.output + result.log
+        }
+
+        /// As an administrator reads it.
+        private var ownName: String {
+            getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "nobody"
         }
 
         @Test func `an emergency stop names the unit whose button it was, also after its release`() throws {
@@ -29,6 +35,39 @@ extension BallastDaemonTests {
             #expect(trips.allSatisfy { $0.contains("begun by emergency_stop of BESS_02") }, "\(trips)")
             let why = try tool(site, ["why", "BESS_01"])
             #expect(why.contains("tripped by emergency stop, begun by emergency_stop of BESS_02"), "\(why)")
+
+            // Neither a kill nor a restart forgets it.
+            try site.daemon.end(by: SIGKILL)
+            try site.startDaemon()
+            try site.waitForMode("tripped")
+            let after = try tool(site, ["why", "BESS_01"])
+            #expect(after.contains("begun by emergency_stop of BESS_02"), "\(after)")
+        }
+
+        @Test func `who has stopped the site, since when and why, stands over a restart and as JSON`() throws
+        {
+            let site = try RunningSite.small()
+            try site.startInService()
+            _ = try tool(site, ["stop", "--reason", "smell in the container"])
+            try site.waitForMode("standby")
+            let before = try tool(site, ["status"]).split(separator: "\n")[1]
+            #expect(before.contains("STOPPED by \(ownName) (user id \(getuid())) since 20"), "\(before)")
+            #expect(before.contains("smell in the container"))
+            try eventually("it is on disk") {
+                guard case .read(let record) = LatchRecord.read(site.scratch.path + "/state/latches") else {
+                    return false
+                }
+                return record.isStopped
+            }
+            try site.daemon.end(by: SIGKILL)
+            try site.startDaemon()
+            try site.waitForStatus("it is stopped again") { $0.stopped }
+            let after = try tool(site, ["status"]).split(separator: "\n")[1]
+            #expect(after == before, "\(after)")
+            _ = try tool(site, ["resume", "--reason", "it was the paint"])
+            try site.waitForStatus("it may run") { !$0.stopped }
+            let why = try tool(site, ["why", "--json"])
+            #expect(why.contains(#""units":[{"limited_by":"#), "\(why)")
         }
 
         @Test func `a power beyond what can be is refused, and the plant gives what it gave`() throws {
@@ -46,7 +85,7 @@ extension BallastDaemonTests {
                 site, ["setpoint", "1", "--unit", "BESS_9", "--for", "1m", "--reason", "slip"], status: 1)
             try site.waitForSetpoints([15, 15])
             let why = try tool(site, ["why"])
-            #expect(why.contains("operator (user id \(getuid()), "), "\(why)")
+            #expect(why.contains("operator (\(ownName) (user id \(getuid())), "), "\(why)")
             #expect(why.contains(/(10 min 0|9 min \d+) s left: noise test\) asked 30\.0/), "\(why)")
             // At its own rating it is taken.
             _ = try tool(site, ["setpoint", "100", "--unit", "BESS_01", "--for", "10m", "--reason", "full"])

@@ -59,6 +59,20 @@ import Testing
         #expect(counts.passings.map(\.interlock) == [InterlockID.gas.rawValue])
     }
 
+    @Test func `what a row's sum has used up is kept until it trips, the newest of each`() throws {
+        var counts = Self.counts()
+        counts.saw(Self.event(.exposed(.smoke), 1), seconds: Self.start)
+        counts.saw(Self.event(.exposed(.smoke), 2), seconds: Self.start + 60)
+        counts.saw(Self.event(.exposed(.gas), unit: 1, 3), seconds: Self.start + 60)
+        var record = LatchRecord(entries: [])
+        record.exposures = counts.exposures
+        let back = try #require(LatchRecord(bytes: record.bytes))
+        #expect(back == record && back.exposures.map(\.quarters) == [2, 3])
+        var later = Self.counts(back)
+        later.saw(Self.event(.tripped(.smoke)), seconds: Self.start + 61)
+        #expect(later.exposures.map(\.interlock) == [InterlockID.gas.rawValue])
+    }
+
     @Test func `what flickers for ever leaves a record of a bounded size`() {
         var counts = Self.counts()
         for second in 0..<1_000 {

@@ -87,6 +87,13 @@ import Testing
             let cut = Self.check(Array(Self.payloads.prefix(end)), known: [kept])
             #expect(cut == .cut(known: kept, end: UInt64(end)))
         }
+        // A daemon that starts on what is left goes on behind the numbers that it has used.
+        var check = AuditCheck(known: [kept])
+        for record in Self.chain.prefix(2) { check.take(number: record.number, payload: record.payload) }
+        let next = AuditRecord(
+            number: UInt64(Self.count) + 3, previous: Self.chain[1].head.hash, event: Array("{}".utf8))
+        check.take(number: next.number, payload: next.payload)
+        #expect(check.finding == .cut(known: kept, end: 2))
         var (anew, previous) = ([(UInt64, [UInt8])](), AuditRecord.beginning)
         for number in 1...UInt64(Self.count) {
             let record = AuditRecord(number: number, previous: previous, event: Array("{}".utf8))

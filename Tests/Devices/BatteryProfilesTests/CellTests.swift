@@ -39,6 +39,21 @@ import YAMLText
         return try #require(CANFrame(message.identifier, bytes: bytes))
     }
 
+    @Test func `each cell is there for people, and is not once its time is over`() throws {
+        var battery = try Self.battery(cells: 8, temperatures: 6)
+        var image = CellImage()
+        battery.look(at: at(1), into: &image)
+        #expect(image.voltageCount == 8 && image.temperatureCount == 6 && image.voltage(0) == nil)
+        let cells = (0..<4).map { ($0, 3 + Double($0) / 1_000) }
+        #expect(battery.accept(try Self.group("CellVoltages", 0, cells, signal: "Cell"), at: at(1)) == .used)
+        battery.look(at: at(2), into: &image)
+        #expect((0..<4).allSatisfy { ((image.voltage($0) ?? 0) - 3 - Double($0) / 1_000).magnitude < 1e-6 })
+        #expect((4..<8).allSatisfy { image.voltage($0) == nil }, "the others have said nothing")
+        battery.look(at: at(1_000_000), into: &image)
+        #expect((0..<8).allSatisfy { image.voltage($0) == nil }, "what was said long ago is not now")
+        #expect(image.voltageCount == 8, "and they are there all the same")
+    }
+
     @Test func `the extremes of 400 cells and 400 temperatures are known once all have come`() throws {
         var battery = try Self.battery(cells: 400, temperatures: 400)
         for group in 0..<100 {

@@ -77,6 +77,7 @@ import Testing
         (0x356, "7B 13 E9 FE 6B 01",       "used u=49.87 i=27.9 t=36.3",                 "golden, Pylontech 1.3"),
         (0x356, "7A 13 0A 00 6B 01",       "used u=49.86 i=-1.0 t=36.3",                 "charging"),
         (0x356, "7A 13 FF FF 9C FF",       "used u=49.86 i=0.1 t=-10.0",                 "0xFFFF is a current of -0.1 A, not a marker"),
+        (0x356, "FF FF FF FF FF FF",       "used u=notImplemented i=notImplemented t=notImplemented", "all bits of all bytes: no value at all"),
         (0x356, "FF FF 00 80 00 80",       "used u=notImplemented i=notImplemented t=notImplemented", "markers"),
         (0x356, "00 90 00 00 D1 07",       "rejected(outOfRange) u=implausible i=0.0 t=implausible", "negative voltage, 200.1 °C"),
         (0x356, "7A 13",                   "used u=49.86 i=notImplemented t=notImplemented", "voltage only"),

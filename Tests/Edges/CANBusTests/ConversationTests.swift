@@ -15,11 +15,11 @@ import Testing
         private var images: TripleBufferReader<BatteryImage>
         private var actuations: TripleBufferWriter<Actuation>
 
-        init() {
+        init(period: Duration? = nil) {
             images = imageStore.reader()
             actuations = actuationStore.writer()
             talk = CANConversation(
-                battery: .pylontech(PylontechLowVoltage()), rates: CANBitRates(),
+                battery: .pylontech(PylontechLowVoltage()), rates: CANBitRates(), period: period,
                 images: imageStore.writer(), actuations: actuationStore.reader())
         }
 
@@ -60,6 +60,27 @@ import Testing
         var frame = CANFrame(classes, kind: .error)
         for _ in 0..<8 { frame.append(0) }
         return frame
+    }
+
+    @Test func `what comes on the wire of a battery that says nothing is counted, until it speaks`() {
+        let talk = Ends().talk
+        func receive(_ identifier: UInt32, _ bytes: [UInt8], _ seconds: Double) {
+            var frame = CANFrame(identifier)
+            for byte in bytes { frame.append(byte) }
+            talk.received(CANArrival(frame, at: Self.at(seconds)))
+        }
+        talk.opened(hasCarrier: nil, at: Self.at(0))
+        #expect(talk.status.strays(at: Self.at(0)) == nil, "a wire without a word")
+        receive(0x123, [1, 2], 1)
+        receive(0x124, [1, 2], 2)
+        receive(0x355, [0xE8, 0x03, 0x64, 0], 3)
+        talk.lost(.desynchronised(.length), at: Self.at(4))
+        talk.lost(.peerClosed, at: Self.at(5))
+        #expect(
+            talk.status.strays(at: Self.at(6))
+                == CANStrays(refused: 1, foreign: 2, rubbish: 1, age: .seconds(2)))
+        receive(0x355, [0x32, 0, 0x64, 0], 7)
+        #expect(talk.status.strays(at: Self.at(8)) == nil)
     }
 
     @Test func `what came is published with its own time, also when the link fails right after`() {
@@ -139,5 +160,38 @@ import Testing
         #expect(ends.talk.status.refusedSends >= 2 && ends.talk.status.keepAlives == 0)
         let isStalled = ends.told().contains { if case .transmitStalled = $0 { true } else { false } }
         #expect(isStalled)
+    }
+
+    /// Voltage and current of a pack, and a charge between them: five rounds a second.
+    private func play(_ ends: Ends, _ rounds: Range<Int>, keeps: (Int, UInt32) -> Bool) -> [String] {
+        var told: [String] = []
+        for round in rounds {
+            let now = Self.at(Double(round) / 5)
+            let values = frame(0x356, [0x88, 0x13, UInt8(round & 1), 0, 0xFA, 0])
+            if keeps(round, 0x356) { ends.talk.received(CANArrival(values, at: now)) }
+            if keeps(round, 0x355) { ends.talk.received(CANArrival(stateOfCharge, at: now)) }
+            _ = ends.charge(at: now)
+            for event in ends.told() {
+                switch event {
+                case .framesMissing(let percent): told.append("\(round / 5) s: \(percent) %")
+                case .framesWhole: told.append("\(round / 5) s: whole")
+                case _: break
+                }
+            }
+        }
+        return told
+    }
+
+    @Test func `a battery of which every second frame is missing is told, and its return`() {
+        let ends = Ends(period: .milliseconds(200))
+        ends.talk.opened(hasCarrier: nil, at: Self.at(0))
+        #expect(play(ends, 0..<150) { round, _ in round % 10 != 0 } == [], "one of ten is none of this")
+        let half = play(ends, 150..<300) { round, _ in round % 2 == 0 }
+        #expect(half.count == 1 && half[0].hasSuffix(": 50 %"), "\(half)")
+        let back = play(ends, 300..<450) { _, _ in true }
+        #expect(back.count == 1 && back[0].hasSuffix("whole"), "\(back)")
+        let others = play(ends, 450..<600) { round, id in id == 0x356 || round % 10 == 0 }
+        #expect(others.count == 1 && others[0].hasSuffix(": 55 %"), "frames without a period: \(others)")
+        #expect(play(ends, 600..<800) { _, _ in false } == [], "a silence has its own word")
     }
 }

@@ -52,6 +52,7 @@ import Testing
         (.trips,    true,  true, true),
         (.metrics,  true,  true, true),
         (.lease,    true,  true, true),
+        (.certificate, true, true, true),
         // Whatever the role: `isControlCentre` says who may.
         (.agc,        true, true, true),
         (.agcRelease, true, true, true),
@@ -64,6 +65,7 @@ import Testing
         (.mode,     false, true, true),
         (.modbusWrite, false, false, true),
         (.reversion, false, false, true),
+        (.frequencyTest, false, false, true),
     ]
 
     @Test(arguments: permissions) func `roles permit commands`(row: Permission) {

@@ -20,8 +20,11 @@ import Testing
         site.cycle = cycle
         site.site_power_kw = 62.5
         site.links = [
-            LinkStatus(name: "can socketcan:can0", counters: ["up": 1, "frames": cycle]),
-            LinkStatus(name: "modbus 10.0.0.5:502", counters: ["up": 0, "transactions": 7, "timeouts": 3]),
+            LinkStatus(name: "can socketcan:can0", counters: ["up": 1, "frames": cycle], heard_s: 0.2),
+            LinkStatus(
+                name: "modbus 10.0.0.5:502", counters: ["up": 0, "transactions": 7, "timeouts": 3],
+                heard_s: 65),
+            LinkStatus(name: "modbus 10.0.0.6:502", counters: ["up": 0]),
         ]
         change(&site)
         return site
@@ -113,6 +116,23 @@ import Testing
         #expect(Self.text(nobody).contains("NO ANSWER: no such file"))
     }
 
+    @Test func `the last events stand below, the newest first, as many as there is room for`() {
+        var state = Self.state()
+        let events = (0..<20).map { number in
+            EventStatus(
+                at: "2026-11-24T03:00:\(10 + number).000Z", event: "trip", text: "event \(number)",
+                grave: number == 0)
+        }
+        state.take(Self.site(cycle: 2), trips: [], events: events, at: Self.begin)
+        let lines = Self.screen(state, 80, rows: 60)
+        let first = lines.firstIndex { $0.text == "last events (UTC)" } ?? 0
+        #expect(
+            lines[first + 1].text == "  03:00:10 event 0" && lines[first + 1].pieces.first?.style == .warn)
+        #expect(lines[first + 2].text == "  03:00:11 event 1")
+        #expect(Self.screen(state, 80, rows: 24).count <= 24)
+        #expect(!lines.contains { $0.text.contains("changes since") })
+    }
+
     @Test func `what is not known is a dash, never a zero`() {
         let row = Self.screen(Self.state(), 120).first {
             $0.text.contains("BESS_02") && $0.text.contains("tripped")
@@ -122,11 +142,13 @@ import Testing
     }
 
     @Test func `a link that is silent shows how long it has been`() {
-        var state = Self.state()
-        state.take(Self.site(cycle: 9), trips: [], at: Self.begin + .seconds(65))
-        let text = Self.text(state, after: .seconds(66))
+        // At the first look too: what the controller knows, not since when somebody looks.
+        let text = Self.text(Self.state(), after: .milliseconds(500))
         #expect(text.contains("up    last word 1 s ago"))
         #expect(text.contains("DOWN  last word 1 min 6 s ago  timeouts 3"))
+        #expect(text.contains("DOWN  never heard"))
+        // And it ages where no answer comes any more.
+        #expect(Self.text(Self.state(), after: .seconds(5)).contains("up    last word 6 s ago"))
     }
 
     @Test func `keys sort, filter, open a unit, and end it`() {

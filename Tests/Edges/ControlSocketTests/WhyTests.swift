@@ -30,8 +30,9 @@ import Testing
             grid: energy == 0 && shift == 0 ? nil : GridStatus(energy_kw: energy, event_shift_kw: shift))
     }
 
-    static func charge(_ limit: Double, by cause: String) -> UnitStatus {
+    static func charge(_ limit: Double, by cause: String, rest: Double? = nil) -> UnitStatus {
         unit {
+            $0.taken_back_for_s = rest
             $0.setpoint_kw = limit
             $0.charge_limit_kw = limit
             $0.charge_limited_by = cause
@@ -86,7 +87,9 @@ import Testing
         (unit { $0.asked_kw = 10; $0.setpoint_kw = 10 }, site(response: 50, shift: 20),
             "10.0 kW; schedule, the frequency event's base and droop asked 10.0"),
         (unit { $0.mode = "tripped"; $0.setpoint_kw = 0; $0.trips = ["cell_overvoltage", "lost_bms"] }, site(),
-            "0.0 kW; tripped by cell overvoltage; it stays at zero until it is reset"),
+            "0.0 kW; tripped by cell overvoltage and lost bms; it stays at zero until it is reset"),
+        (unit { $0.mode = "tripped"; $0.setpoint_kw = 0; $0.trips = ["smoke", "lost_bms"]; $0.first_out = "lost_bms" }, site(),
+            "0.0 kW; tripped by smoke and lost bms (lost bms came first); it stays at zero until it is reset"),
         (unit { $0.mode = "offline"; $0.setpoint_kw = -0.0 }, site(),
             "0.0 kW; offline: battery, inverter and wired inputs are not all heard"),
         (unit { $0.mode = "tripped"; $0.setpoint_kw = 0; $0.trips = ["contactor_feedback"]; $0.contactors = "fault_welded" },
@@ -101,6 +104,12 @@ import Testing
             "0.0 kW; precharge: the DC side did not charge; it waits to try again"),
         (unit { $0.mode = "precharge"; $0.setpoint_kw = 0; $0.contactors = "checking" }, site(),
             "0.0 kW; precharge: its contactors open first, and prove it"),
+        (charge(0, by: "site_limit", rest: 7.3), site(),
+            "0.0 kW; schedule asked −60.0; more flows at the meter than is agreed, and its inverter does not show "
+                + "what it gives: it gets nothing for another 8 s"),
+        (charge(0, by: "bms_current_limit", rest: 0.2), site(),
+            "0.0 kW; schedule asked −60.0; its battery says that more flows than was asked for or is shown: it "
+                + "gets nothing for another 1 s"),
         (charge(0, by: "contactors_open"), site(), "0.0 kW; schedule asked −60.0; its contactors are not closed"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0.04 }, site(), "0.0 kW; standby: it waits to enter service"),
         (unit { $0.mode = "standby"; $0.setpoint_kw = 0; $0.enters_in_s = 297.2 }, site(),

@@ -93,7 +93,8 @@ import Testing
 
     private func scan(_ client: inout CommissioningClient, units: [UInt8]) throws -> [String] {
         var lines: [String] = []
-        _ = try LinkScan(units: units).run(&client, progress: { _ in }, out: { lines.append($0) })
+        _ = try LinkScan(units: units).run(
+            &client, progress: { _ in }, out: { lines.append($1.text(of: $0)) })
         return lines
     }
 }

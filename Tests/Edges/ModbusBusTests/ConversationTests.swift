@@ -18,6 +18,10 @@ private final class Script {
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
     private(set) var requests: [(at: MonotonicTime, bytes: [UInt8])] = []
     private(set) var closings = 0
+    private(set) var openings = 0
+    private var answered = 0
+    /// Behind the first answer of each connection come bytes that are no Modbus.
+    var isSpoilt = false
     /// From a request, by its number, to its answer; `nil` = none.
     var answerTime: (Int) -> Duration? = { _ in .milliseconds(3) }
     /// The number of requests with this function code.
@@ -50,13 +54,16 @@ private final class Script {
 
     var smoke: Reading<Bool> {
         reader.update()
-        return reader.latest.pointee.smoke
+        return reader.latest.pointee[.smoke]
     }
 
     func run(until end: MonotonicTime) {
         while now < end {
             switch talk.next(at: now) {
-            case .open: talk.opened(ModbusLineState(), at: now)
+            case .open:
+                openings += 1
+                answered = 0
+                talk.opened(ModbusLineState(), at: now)
             case .close:
                 closings += 1
                 if !isSerial { arrivals = [] }
@@ -74,7 +81,9 @@ private final class Script {
         talk.sent(at: now)
         guard let time = answerTime(requests.count - 1), let answer = far.answer(bytes, refuses: { _ in nil })
         else { return }
-        arrivals.append((now + time, answer.bytes))
+        let isWhole = !isSpoilt || answered == 0
+        answered += 1
+        arrivals.append((now + time, isWhole ? answer.bytes : [UInt8](repeating: 0x55, count: 12)))
         arrivals.sort { $0.at < $1.at }
     }
 
@@ -135,6 +144,38 @@ private final class Script {
         #expect(script.talk.status.repeats == 1)
         let ages = script.smoke.age(at: script.now) ?? .seconds(1)
         #expect(ages < .milliseconds(45))
+    }
+
+    /// Found by an attack: a device that answers once and then sends rubbish was told as connected and down 239
+    /// times in 6 s.
+    @Test func `over TCP rubbish brings neither a connection after the other nor a line for each of them`() {
+        let script = Script(Self.connection, timeout: .milliseconds(250), poll: .milliseconds(20))
+        var told: [Bool] = []
+        func run(_ time: Duration) {
+            script.run(until: script.now + time)
+            while let report = script.talk.reports.pop() {
+                switch report.event {
+                case .linkUp: told.append(true)
+                case .linkDown: told.append(false)
+                default: break
+                }
+            }
+        }
+        run(.seconds(1))
+        #expect(told == [true] && script.openings == 1)
+        script.isSpoilt = true
+        run(.milliseconds(60))
+        #expect(script.openings == 2, "one disturbed answer is a hiccup: it is asked again at once")
+        run(.seconds(6))
+        #expect(told == [true, false, true, false], "it is told, and then that it goes on is not")
+        #expect((10...20).contains(script.openings), "\(script.openings)")
+        #expect(script.talk.status.suppressedReports >= 8, "and counted")
+        script.isSpoilt = false
+        run(.milliseconds(1_900))
+        #expect(told == [true, false, true, false], "it must hold")
+        run(.milliseconds(700))
+        let isFresh = script.smoke.fresh(at: script.now, within: .milliseconds(60)) == false
+        #expect(told == [true, false, true, false, true] && isFresh)
     }
 
     @Test func `over TCP a look that nothing waits for keeps no value waiting, and comes again`() {

@@ -36,11 +36,8 @@ private let short = Duration.milliseconds(500)
     static func seen(_ module: Link.Module) -> String {
         let image = module.image
         let now = MonotonicTime.now()
-        let wires = [
-            image.emergencyStop, image.smoke, image.gas, image.isMainContactorClosed,
-            image.isPrechargeContactorClosed,
-        ]
-        return wires.map { $0.fresh(at: now, within: short).map { $0 ? "1" : "0" } ?? "-" }.joined()
+        let wires: [DigitalInput] = [.emergencyStop, .smoke, .gas, .mainContactor, .prechargeContactor]
+        return wires.map { image[$0].fresh(at: now, within: short).map { $0 ? "1" : "0" } ?? "-" }.joined()
     }
 
     // swift-format-ignore
@@ -66,7 +63,7 @@ private let short = Duration.milliseconds(500)
             try peer.ask("inputs 1 \(row.inputs)")
             try eventually(row.why) { Self.seen(module) == row.seen }
         }
-        #expect(module.image.door.fault(at: .now(), within: short) == .neverSeen, "not wired")
+        #expect(module.image[.door].fault(at: .now(), within: short) == .neverSeen, "not wired")
     }
 
     @Test(arguments: ["tcp", "rtu"])
@@ -228,7 +225,7 @@ private let short = Duration.milliseconds(500)
         defer { link.finish() }
         try eventually("read") { Module.seen(module) == "00000" }
         try peer.ask("refuse 1 2 \(code)")
-        try eventually(why) { module.image.emergencyStop.fault(at: .now(), within: short) == fault }
+        try eventually(why) { module.image[.emergencyStop].fault(at: .now(), within: short) == fault }
         try peer.ask("refuse 1 2 0")
         try eventually("read again") { Module.seen(module) == "00000" }
     }
@@ -257,7 +254,7 @@ private let short = Duration.milliseconds(500)
         try peer.ask("mode \(mode)")
         try peer.ask("inputs 1 01000001")
         try eventually("no reading says that all is well any more") {
-            module.image.emergencyStop.fresh(at: .now(), within: short) != false
+            module.image[.emergencyStop].fresh(at: .now(), within: short) != false
         }
         try peer.ask("mode normal")
         try eventually("the button is seen when it answers again") { Module.seen(module) == "10000" }
@@ -279,10 +276,10 @@ private let short = Duration.milliseconds(500)
         }
         let timeouts = link.talk.status.timeouts
         try eventually("it is probed twice more, and the live one stays fresh") {
-            #expect(live.image.emergencyStop.fresh(at: .now(), within: .seconds(2)) == false)
+            #expect(live.image[.emergencyStop].fresh(at: .now(), within: .seconds(2)) == false)
             return link.talk.status.timeouts >= timeouts + 2
         }
-        #expect(dead.image.emergencyStop.fresh(at: .now(), within: short) == nil)
+        #expect(dead.image[.emergencyStop].fresh(at: .now(), within: short) == nil)
         try peer.ask("mode normal")
         try eventually("the dead one comes back") { Module.seen(dead) == "00000" }
     }

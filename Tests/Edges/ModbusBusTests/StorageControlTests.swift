@@ -76,7 +76,8 @@ import Testing
                 try eventually("it is said why not") {
                     link.count { if case .otherDeviceProven = $0 { true } else { false } } == 1
                 }
-                #expect(try peer.point(124, "InWRte") == 0 && peer.point(124, "OutWRte") == 0)
+                let rates = try [peer.point(124, "InWRte"), peer.point(124, "OutWRte")]
+                #expect(rates == [0, 0], "\(link.talk.status.writes) writes; \(link.reports())")
                 #expect(inverter.image.activePower.fault(at: .now(), within: .seconds(60)) == .notImplemented)
             }
         }

@@ -195,11 +195,22 @@ final class SickDisk: Sendable {
         #expect(nothing.finding == .missing && !nothing.isCopyAlone)
     }
 
-    @Test func `a write that was cut short leaves a doubt, but where the copy has it`() {
+    /// Found by somebody who damaged the newest of the two: the older one was taken for the whole truth.
+    @Test func `a damaged slot is no write that nobody was told of, but where the copy has it`() {
         let torn = Self.file(Self.clear, 3, at: Self.now, torn: true)
-        #expect(Self.search(torn).doubt == "a write of the latches was cut short")
-        #expect(Self.search(torn, Self.file(Self.tripped, 4, at: Self.now)).doubt == nil)
-        #expect(Self.search(torn, Self.file(Self.clear, 2, at: Self.now)).doubt != nil)
+        let lost = "a slot of the latches is damaged, and no copy tells what stood there"
+        #expect(Self.search(torn).damage == lost && Self.search(torn).doubt == lost)
+        let found = Self.search(torn, Self.file(Self.tripped, 4, at: Self.now))
+        #expect(found.damage == nil && found.doubt == nil && found.finding == .read(Self.tripped))
+        for generation in 2...3 as ClosedRange<UInt64> {
+            let copy = Self.file(Self.clear, generation, at: Self.now)
+            #expect(Self.search(torn, copy).damage == lost, "it has no more than what is left")
+        }
+        let both = Self.search(torn, Self.file(Self.clear, 4, at: Self.now, torn: true))
+        #expect(both.damage == lost, "neither has the copy")
+        let other = Self.search(torn, Self.file(Self.clear, 9, at: Self.now, name: 8))
+        #expect(other.damage == lost, "the copy of another file")
+        #expect(Self.search(Self.file(Self.clear, 3, at: Self.now)).damage == nil)
     }
 
     @Test func `the record of a version before is read, and proves nothing of its disk`() throws {

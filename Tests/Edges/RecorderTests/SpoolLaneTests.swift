@@ -99,6 +99,18 @@ import Testing
         #expect(try !writer.renewIfSetBack(), "a number that nobody ever writes is not believed")
     }
 
+    @Test func `a second reader's mark in a folder of its own is nothing to the writer`() throws {
+        let writer = try SpoolWriter(directory: scratch.path)
+        try fill(writer, 20)
+        let own = try ScratchDirectory()
+        try DeliveryMark(directory: scratch.path, epoch: writer.epoch).store(5)
+        try DeliveryMark(directory: scratch.path, epoch: writer.epoch, folder: own.path).store(300)
+        #expect(try !writer.renewIfSetBack(), "it would take 300 for a spool that was set back")
+        #expect(try SpoolReader(directory: scratch.path).state().delivered == 5)
+        let again = try DeliveryMark(directory: scratch.path, epoch: writer.epoch, folder: own.path)
+        #expect(again.deliveredThrough == 300)
+    }
+
     @Test func `a renewed spool is opened again as it is`() throws {
         let epoch: SpoolEpoch
         do {

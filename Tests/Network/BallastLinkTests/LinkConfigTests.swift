@@ -19,6 +19,13 @@ import YAMLText
         #expect(config.batchBytes == 512_000)
     }
 
+    @Test func `has an example of a second link of the same spool`() throws {
+        let path = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 }
+        let file = path + "/config/examples/link-local.yaml"
+        let config = try LinkConfig(try YAMLText.load(path: file), file: file)
+        #expect(config.url == "http://127.0.0.1:15090" && config.marks == "./run")
+    }
+
     static let base = "spool: s\nsite: a\naggregator: {url: "
     // swift-format-ignore
     static let refused: [(text: String, says: String, why: Comment)] = [
@@ -27,6 +34,10 @@ import YAMLText
         ("spool: s\nsite: a", "aggregator.url", "no aggregator"),
         (base + "\"ftp://h\", token: t}", "http://HOST",
             "another protocol"),
+        (base + "\"https://h:99999\", token: t}", "https://HOST", "no such port"),
+        (base + "\"https://user:word@h\", token: t}", "https://HOST", "a name of its own"),
+        (base + "\"https://h/path?q=1\", token: t}", "https://HOST", "a path"),
+        (base + "\"https://h\", token: ''}", "printable", "an empty token"),
         (base + "\"http://h\"}", "exactly one",
             "no token"),
         (base + "\"http://h\", token: t, token_file: f}", "exactly one",

@@ -68,6 +68,37 @@ import Testing
         #expect((1_190...1_200).contains(mark.deliveredThrough))
     }
 
+    @Test
+    func `a second link brings the same spool to a page on the gateway, and neither disturbs the other`()
+        async throws
+    {
+        let (far, page) = (try RunningAggregator(in: scratch), try RunningAggregator(in: try ScratchFolder()))
+        let marks = try ScratchFolder()
+        let spool = scratch.path + "/spool"
+        // Nobody listens far away meanwhile: a cut line.
+        far.end(by: SIGKILL)
+        try append(120)
+        let config = """
+            spool: \(spool)
+            site: demo
+            aggregator: {url: "\(page.url)", token: demo-token}
+            marks: \(marks.path)
+            """
+        let local = try RunningProgram(
+            "ballast-link", ["--config", try scratch.write("link-local.yaml", config)])
+        try await page.waitUntilStored(120)
+        #expect(try SpoolReader(directory: spool).state().delivered == 0, "the writer keeps all of it")
+        try far.start()
+        let link = try startLink(url: far.url)
+        try await far.waitUntilStored(120)
+        try append(30)
+        try await far.waitUntilStored(150)
+        try await page.waitUntilStored(150)
+        #expect(link.end(by: SIGTERM) == 0 && local.end(by: SIGTERM) == 0)
+        let own = try DeliveryMark(directory: spool, epoch: writer.epoch, folder: marks.path)
+        #expect((120...150).contains(own.deliveredThrough))
+    }
+
     @Test func `loses nothing to an aggregator that says 429 again and again`() async throws {
         let aggregator = try RunningAggregator(in: scratch, extra: "limits: {requests_per_s: 5}")
         try append(700)

@@ -142,6 +142,47 @@ import Testing
         #expect(book.judge(lease, at: Self.moment(at: 6), isSigned: { true }) == .release)
     }
 
+    @Test
+    func
+        `while a key is changed both hold, each with its own sequences, and the old one ends with its entry`()
+    {
+        func lease(_ key: String, _ sequence: UInt64) -> RemoteLease {
+            RemoteLease(
+                sequence: sequence, issued: Self.now, from: Self.now, until: Self.now + 60_000, watts: 1,
+                key: key, site: "site-A", dispatch: "D")
+        }
+        var both = Self.book()
+        let granted = LeaseBook.Verdict.power(watts: 1, for: .seconds(60))
+        #expect(both.judge(lease("k1", 7), at: Self.moment(), isSigned: { true }) == granted)
+        #expect(both.judge(lease("k2", 3), at: Self.moment(), isSigned: { true }) == granted)
+        #expect(both.judge(lease("k1", 8), at: Self.moment(), isSigned: { true }) == granted)
+        var after = LeaseBook(
+            site: "site-A", keys: ["k2"], longest: .seconds(900), record: both.record)
+        #expect(after.judge(lease("k1", 9), at: Self.moment(), isSigned: { true }) == .refused(.unknownKey))
+        #expect(after.judge(lease("k2", 3), at: Self.moment(), isSigned: { true }) == .refused(.replayed))
+        #expect(after.judge(lease("k2", 4), at: Self.moment(), isSigned: { true }) == granted)
+        // Put back by mistake, the old one has forgotten nothing.
+        var again = Self.book(after.record)
+        #expect(again.judge(lease("k1", 8), at: Self.moment(), isSigned: { true }) == .refused(.replayed))
+    }
+
+    @Test func `rubbish in any number takes few lines, and all of it is counted`() {
+        var pace = RefusalPace()
+        var (lines, counted) = (0, 0)
+        // Twenty a second for two hours, which somebody needs no key for.
+        for step in 0..<144_000 {
+            let now = MonotonicTime(nanoseconds: 0) + .milliseconds(50 * step)
+            if pace.isTold(.malformed, at: now) { lines += 1 }
+            if let summary = pace.summary(at: now, isLast: false) {
+                lines += 1
+                counted += summary[.malformed] ?? 0
+            }
+        }
+        let rest = pace.summary(at: MonotonicTime(nanoseconds: 0) + .seconds(7_200), isLast: true)
+        #expect(lines < 300, "\(lines) lines, some 300 bytes each")
+        #expect(144_000 - counted - (rest?[.malformed] ?? 0) < 300, "what has no line is counted")
+    }
+
     @Test func `any bytes are a lease or none, and no time makes it trap`() {
         var random = SystemRandomNumberGenerator()
         let extremes: [Int64] = [.min, -1, 0, 1, Self.now, .max]

@@ -142,13 +142,13 @@ private struct MovingSite {
             SiteValues(site: [0: .number(frequency)], units: [])
         }
         _ = encoder.look(values(50), monotonicMilliseconds: 0, wallMilliseconds: 1_000_000)
-        for second in 1...3 {
+        for second in 1...2 {
             let records = encoder.look(
                 values(50 + Double(second) / 100), monotonicMilliseconds: Int64(second) * 1_000,
                 wallMilliseconds: 1_000_000 + Int64(second) * 1_000)
             #expect(records.isEmpty, "rows wait for each other")
         }
-        let records = encoder.look(values(50.03), monotonicMilliseconds: 4_000, wallMilliseconds: 1_004_000)
+        let records = encoder.look(values(50.03), monotonicMilliseconds: 3_000, wallMilliseconds: 1_003_000)
         let text = String(decoding: try #require(records.first), as: UTF8.self)
         #expect(
             text == "{\"v\":1,\"kind\":\"delta\",\"mono_ms\":1000,\"t_ms\":1001000,\"mode\":\"hil\",\"rows\":"

@@ -108,7 +108,8 @@ final class RunningSite {
         #expect(try number(unit, "setpoint_w") == 30_000)
         #expect(try (50...60).contains(number(read, "reversion_left_s")))
         let meter = try peer("simulator_meter.py", ["127.0.0.1", "\(site.ports[0])", "1"])
-        #expect(try number(meter, "power_w") == 30_000, "positive while the site injects")
+        // The last digits of a meter are never still.
+        #expect(try (number(meter, "power_w") - 30_000).magnitude <= 30, "positive while the site injects")
         #expect(try (number(meter, "frequency_hz") - 49.75).magnitude < 1e-4)
     }
 

@@ -1,4 +1,3 @@
-import BallastDaemon
 import CycleRecord
 import Glibc
 import Incident
@@ -8,6 +7,7 @@ import Quantities
 import Scenario
 import Testing
 
+@testable import BallastDaemon
 @testable import VirtualSite
 
 /// Runs of scenarios as they were once decided, cycle by cycle. What a change of a rule does to them shows
@@ -47,11 +47,39 @@ import Testing
             """)
     }
 
-    /// What is accepted without a change is the file itself, byte for byte: nothing gets lost on the way.
+    /// One of the first form does not say what its words are called: those that came since are none of its own.
+    @Test func `a recording of the first form is read by the words that it had`() throws {
+        let path = project + "/Tests/Resources/landed/first-form.cycles"
+        let bytes = try #require(try DurableFile.read(path, limit: 1 << 24))
+        #expect(try RecordingReader(bytes).version == 1)
+        let replay = Replay(bytes)
+        #expect(replay.isIdentical, "\(replay.text)")
+        #expect(replay.limits.joined().contains("not compared: units[0].restsUntil"), "\(replay.limits)")
+    }
+
+    /// Everything that a recording says, but for the names of its words: one of the first version has none.
+    private static func told(_ bytes: [UInt8]) throws -> [String] {
+        var reader = try RecordingReader(bytes)
+        var all: [String] = []
+        while let record = try reader.next() {
+            switch record {
+            case .fields: continue
+            case .cycle(let inputs, let decision):
+                all.append("\(inputs.now) \(inputs.wallSeconds) \(decision)")
+            case .about, .file, .start, .checkpoint, .capture, .command, .endAsked, .end, .instant:
+                all.append("\(record)")
+            }
+        }
+        return all
+    }
+
+    /// What is accepted without a change says the same, word by word; made anew once more it is the same bytes.
     @Test(arguments: names.prefix(3))
     func `what is accepted unchanged is the same file`(name: String) throws {
         let bytes = try Self.bytes(name)
-        #expect(Replay(bytes, accepts: true).accepted == bytes)
+        let accepted = try #require(Replay(bytes, accepts: true).accepted)
+        #expect(try Self.told(accepted) == Self.told(bytes))
+        #expect(Replay(accepted, accepts: true).accepted == accepted)
     }
 
     /// The droop in the recorded site's file is changed: the recorded decisions are then another rule's.

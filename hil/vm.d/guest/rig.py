@@ -5,6 +5,7 @@ A scenario is a file in `scenarios/` with a docstring (why it exists), PROFILE (
 """
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -155,6 +156,11 @@ class Rig:
             return unit if unit and abs(unit["power_w"] / 1000 - kilowatts) <= tolerance else None
         seen = (self.plant_unit(index) or {}).get("power_w")
         return self.until(there, f"the plant delivers {kilowatts} kW (it began at {seen} W)", within, every=0.01)
+
+    def first_trip(self):
+        """When the unit's first trip came, as it is kept: one that a restart makes anew of the same cause has another time."""
+        found = re.search(r"first .*(\d{4}-\d\d-\d\dT[0-9:.]+Z)", self.sh("ballastctl trips"))
+        return found and found[1]
 
     def reset(self, reason, within=60, unit=UNIT):
         """An operator's reset, repeated until the controller has seen that the causes are gone."""

@@ -7,6 +7,8 @@ public struct AlarmConfig: Sendable, Equatable {
         var port: Int
         var from: String
         var to: [String]
+        /// Who is told besides, where nobody has acknowledged an alarm in its time.
+        var escalateTo: [String] = []
         /// The connection must become TLS before anything of the alarm is said.
         var startsTLS: Bool
         /// PEM: whom to believe; `nil` = whom this machine believes.
@@ -25,6 +27,8 @@ public struct AlarmConfig: Sendable, Equatable {
     /// A program that is given the alarm in its environment.
     var command: String?
     var quiet: QuietHours?
+    /// `nil` = no day is summed up.
+    var summary: DailySummary?
 
     var ways: [AlarmNotice.Way] {
         var ways: [AlarmNotice.Way] = []
@@ -78,7 +82,15 @@ enum AlarmKeys {
     static let sender = address("from", "the sender's address")
     static let receivers = ConfigKey<[String]>(
         "to", allowed: "a list of addresses", .required, "who is told"
-    ) { (node) throws(ConfigComplaint) in
+    ) { (node) throws(ConfigComplaint) in try addresses(node) }
+    static let escalateTo = ConfigKey<[String]>(
+        "escalate_to", allowed: "a list of addresses", .fixed([]), shown: "nobody",
+        "who is told too, where nobody has acknowledged it in escalate_after_s"
+    ) { (node) throws(ConfigComplaint) in try addresses(node) }
+    static let summaryAt = ConfigKey<Int>.text(
+        "at", allowed: "07:00", .required, "when the day is summed up", read: minutes)
+
+    private static func addresses(_ node: ConfigNode) throws(ConfigComplaint) -> [String] {
         guard case .sequence(let elements) = node.content, (1...50).contains(elements.count) else {
             throw ConfigComplaint("expected a list of 1 … 50 addresses", at: node.position)
         }
@@ -157,6 +169,12 @@ struct AlarmReader {
             reader.refuse("rules", "danger is an alarm of life_safety: it cannot be left out or be made less")
         }
         if reader.has("quiet_hours") { config.quiet = reader.section("quiet_hours") { quiet($0) } }
+        if reader.has("daily_summary") {
+            config.summary = reader.section("daily_summary") { summary($0) }
+            if config.summary != nil, !["mail", "webhook", "command"].contains(where: { reader.has($0) }) {
+                reader.refuse("daily_summary", "reaches nobody without mail, webhook or command")
+            }
+        }
         if reader.has("mail") { config.mail = reader.section("mail") { mail($0) } }
         if reader.has("webhook") { config.webhook = reader.section("webhook") { webhook($0) } }
         if reader.has("command") { config.command = reader.value(Keys.command) }
@@ -202,6 +220,11 @@ struct AlarmReader {
         return QuietHours(from: from, until: until, zoneMinutes: zone)
     }
 
+    private func summary(_ section: ConfigReader) -> DailySummary? {
+        guard let at = section.value(Keys.summaryAt), let zone = section.value(Keys.zone) else { return nil }
+        return DailySummary(at: at, zoneMinutes: zone)
+    }
+
     private func mail(_ section: ConfigReader) -> AlarmConfig.Mail? {
         let (host, port) = (section.value(Keys.host), section.value(Keys.port))
         let (from, to) = (section.value(Keys.sender), section.value(Keys.receivers))
@@ -215,7 +238,8 @@ struct AlarmReader {
         }
         let roots = section.value(Keys.roots) ?? nil
         return AlarmConfig.Mail(
-            host: host, port: port, from: from, to: to, startsTLS: startsTLS, rootsFile: roots)
+            host: host, port: port, from: from, to: to, escalateTo: section.value(Keys.escalateTo) ?? [],
+            startsTLS: startsTLS, rootsFile: roots)
     }
 
     private func webhook(_ section: ConfigReader) -> AlarmConfig.Webhook? {

@@ -7,13 +7,17 @@ import ServiceLifecycle
 /// What it decides is on the disk before anybody is told; what was on the disk before a restart stands after
 /// it.
 actor AlarmDesk: Service {
-    private static let pause = Duration.seconds(1)
+    /// What has come is looked at so soon, and everything each second.
+    private static let pause = Duration.milliseconds(100)
+    private static let round = Duration.seconds(1)
     private let store: TelemetryStore
     private let fleet: FleetDesk
     private let config: AlarmConfig
     private let log: @Sendable (String) -> Void
     private var records: [AlarmRecord.Key: AlarmRecord] = [:]
     private var isLoaded = false
+    /// The last day that was summed up; `nil` = not known yet.
+    private var lastDay: Int64?
 
     init(
         store: TelemetryStore, fleet: FleetDesk, config: AlarmConfig,
@@ -27,26 +31,53 @@ actor AlarmDesk: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            var due = ContinuousClock.now
             while !Task.isCancelled {
-                await self.turn()
+                let isRound = ContinuousClock.now >= due
+                if isRound { due = .now + Self.round }
+                if isRound || self.fleet.hasNews { await self.turn(isRound: isRound) }
                 // Ends early only where the program ends, which the loop looks at.
                 try? await Task.sleep(for: Self.pause)
             }
         }
     }
 
-    private func turn() async {
+    /// - Parameter isRound: all sites are judged, for time alone moves alarms too; else those with news.
+    private func turn(isRound: Bool) async {
+        var changed: Set<String> = []
         do {
             if !isLoaded {
                 for record in try await store.alarms(config.rules) { records[record.key] = record }
                 isLoaded = true
             }
-            try await fleet.refresh()
-            try await judge(await fleet.views, at: WallClock.nowMilliseconds())
+            changed = try await fleet.refresh()
+            try await judge(
+                await fleet.views(only: isRound ? nil : changed), at: WallClock.nowMilliseconds())
+            if isRound { try await tellDay(at: WallClock.nowMilliseconds()) }
         } catch {
             log("alarms cannot be judged: \(error)")
         }
-        await fleet.publish(alarms: counts(at: WallClock.nowMilliseconds()))
+        await fleet.publish(
+            alarms: counts(at: WallClock.nowMilliseconds()), urgentlyOnly: isRound ? nil : changed)
+    }
+
+    /// Once a day, where the file says so: what stands, and what came and went.
+    private func tellDay(at now: Int64) async throws {
+        guard let summary = config.summary, let day = summary.day(at: now) else { return }
+        if lastDay == nil { lastDay = try await store.lastSummaryDay() }
+        guard day > lastDay ?? 0 else { return }
+        let text = DailySummary.text(
+            standing: records.values.filter(\.machine.isRaised).map { $0 },
+            shelved: records.values.count { $0.machine.isShelved(at: now) },
+            told: try await store.told(since: now - DailySummary.length), sites: await fleet.siteCount,
+            at: now)
+        let key = AlarmRecord.Key(rule: "summary", site: "-", subject: "")
+        try await store.save(
+            [],
+            config.ways.map { way in
+                AlarmNotice(way: way, told: .summary, severity: .notice, key: key, text: text, at: now)
+            }, summaryOf: day)
+        lastDay = day
     }
 
     /// One look of every rule at every site.
@@ -95,13 +126,18 @@ actor AlarmDesk: Service {
         let place = subject.isEmpty ? "site \(view.site)" : "\(subject) at \(view.site)"
         switch rule.condition {
         case .danger: return "DANGER at \(place): \((unit?.dangers ?? []).joined(separator: "; "))"
-        case .trip: return "\(place) tripped: \((unit?.trips ?? []).joined(separator: ", "))"
+        case .trip:
+            let begun = unit.flatMap { $0.begunBy.isEmpty ? nil : ", begun by \($0.begunBy)" } ?? ""
+            return "\(place) tripped: \((unit?.otherTrips ?? []).joined(separator: ", "))\(begun)"
         case .warning: return "\(place) warns: \((unit?.warnings ?? []).joined(separator: ", "))"
         case .held:
             return subject.isEmpty
                 ? "\(place) is stopped by a person"
                 : "\(place) waits for a person: \((unit?.holds ?? []).joined(separator: ", "))"
         case .noReport:
+            if view.isSilent {
+                return "\(place) does not report: its link is there, its controller writes nothing"
+            }
             let since = view.seenAt.map { "since \(WallClock.text(milliseconds: $0))" } ?? "ever"
             return "\(place) does not report: no data \(since)"
         case .above(let channel, let limit, _): return "\(place): \(channel) is above \(limit)"
@@ -137,7 +173,7 @@ actor AlarmDesk: Service {
         if case .refused(let why) = record.machine.handle(event, at: now) { throw Refusal(.conflict, why) }
         try await store.save([record], [])
         records[key] = record
-        await fleet.publish(alarms: counts(at: now))
+        await fleet.publish(alarms: counts(at: now), urgentlyOnly: [key.site])
     }
 
     /// What does not stand may be shelved beforehand: work on a unit is planned.

@@ -52,7 +52,7 @@ struct AlarmMachine: Sendable, Equatable {
         case refused(String)
     }
 
-    enum Told: String, Sendable, CaseIterable { case raised, escalated, cleared }
+    enum Told: String, Sendable, CaseIterable { case raised, escalated, cleared, summary }
 
     struct Settings: Sendable, Equatable {
         var severity: Severity

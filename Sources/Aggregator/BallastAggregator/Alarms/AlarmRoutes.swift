@@ -36,8 +36,7 @@ extension AggregatorRoutes {
     private func mine(_ call: Call) -> Set<String> { Set(call.caller.sites(.read, of: gate.sites)) }
 
     private func fleetNow(_ call: Call) async throws -> Response {
-        let (texts, sites) = (await fleet.texts, mine(call))
-        let rows = sites.sorted().compactMap { texts[$0]?.json }
+        let rows = await fleet.all(mine(call).sorted())
         return Answers.json(
             "{\"now_ms\":\(WallClock.nowMilliseconds()),\"sites\":[\(rows.joined(separator: ","))]}")
     }
@@ -71,29 +70,21 @@ extension AggregatorRoutes {
         return Answers.json("{\"done\":\"\(wish.what.rawValue)\"}")
     }
 
-    /// Rows that have changed, each second, for ten minutes; with many sites the rest of them in turns, so
-    /// that nobody's
-    /// line is filled by figures.
+    /// Rows that have changed, for ten minutes: what is urgent at once, figures with it or each second. Who
+    /// may see every site is sent the same bytes as everybody else who may.
     private func live(_ call: Call) async throws -> Response {
-        let seat = try listeners.take(call.caller.name)
+        let seat = try watchers.take(call.caller.name)
         let (fleet, gate) = (fleet, gate)
         let body = ResponseBody { writer in
             defer { seat.leave() }
             let end = ContinuousClock.now + .seconds(600)
-            var sent: [String: Int] = [:]
             var look = -1
             while ContinuousClock.now < end, let caller = gate.caller(call.caller.digest) {
-                let texts = await fleet.texts
-                let changed = caller.sites(.read, of: gate.sites).filter {
-                    (texts[$0]?.look ?? 0) > sent[$0] ?? -1
-                }
-                // Those that have waited longest first.
-                let rows = changed.sorted { (sent[$0] ?? -1, $0) < (sent[$1] ?? -1, $1) }.prefix(200)
-                for site in rows { sent[site] = texts[site]?.look ?? 0 }
-                let list = rows.compactMap { texts[$0]?.json }.joined(separator: ",")
-                let text = "data: {\"now_ms\":\(WallClock.nowMilliseconds()),\"sites\":[\(list)]}\n\n"
-                try await writer.write(ByteBuffer(string: text))
-                look = await fleet.next(after: max(look, await fleet.look))
+                let own = caller.seesAll ? nil : caller.sites(.read, of: gate.sites)
+                let (event, through) = await fleet.changes(after: look, of: own)
+                try await writer.write(event)
+                look = through
+                await fleet.next(after: look)
             }
             try await writer.finish(nil)
         }
@@ -139,9 +130,8 @@ struct AlarmAct: Sendable, Equatable {
         guard let rule = words["rule"], let site = words["site"] else {
             throw JSONError("is missing", at: 0, path: "rule, site")
         }
-        guard let reason = words["reason"], (1...200).contains(reason.utf8.count) else {
-            throw JSONError("is missing, or not 1 … 200 bytes", at: 0, path: "reason")
-        }
+        if let fault = ReasonText.fault(words["reason"]) { throw JSONError(fault, at: 0, path: "reason") }
+        guard let reason = words["reason"] else { throw JSONError("is missing", at: 0, path: "reason") }
         if what == .shelve {
             guard let seconds, (60...86_400).contains(seconds) else {
                 throw JSONError("a shelf has an end: 60 … 86400 s", at: 0, path: "for_s")

@@ -51,24 +51,53 @@ extension TelemetryStore {
 
     /// What became of alarms and what is to be told of it, in one transaction: neither is there without the
     /// other.
-    func save(_ alarms: [AlarmRecord], _ notices: [AlarmNotice]) async throws {
+    ///
+    /// - Parameter day: that the notices sum up, so that it is summed up once.
+    func save(_ alarms: [AlarmRecord], _ notices: [AlarmNotice], summaryOf day: Int64? = nil) async throws {
         try await write { database in
-            for alarm in alarms { try Self.save(alarm, in: database) }
+            var changes: [KeptChange] = []
+            if let day { changes.append(KeptChange(.summary, [1, day])) }
+            changes += alarms.map(Self.change)
+            var id = try Int64.fetchOne(database, sql: "SELECT max(id) FROM alarm_notice") ?? 0
             for notice in notices {
-                try database.execute(
-                    sql: """
-                        INSERT INTO alarm_notice (way, told, severity, rule, site, subject, text, at_ms, tries, due_ms)
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
-                        """,
-                    arguments: [
-                        notice.way.rawValue, notice.told.rawValue, notice.severity.rawValue, notice.key.rule,
-                        notice.key.site, notice.key.subject, notice.text, notice.at, notice.at,
-                    ])
+                id += 1
+                changes.append(
+                    KeptChange(
+                        .notice,
+                        [
+                            id, notice.way.rawValue, notice.told.rawValue, notice.severity.rawValue,
+                            notice.key.rule, notice.key.site, notice.key.subject, notice.text, notice.at,
+                        ]))
             }
+            try Self.put(changes, in: database)
         }
     }
 
-    private static func save(_ alarm: AlarmRecord, in database: Database) throws {
+    static func createSummaries(_ database: Database) throws {
+        try database.execute(sql: "CREATE TABLE alarm_summary (id INTEGER PRIMARY KEY, day INTEGER NOT NULL)")
+    }
+
+    /// The last day that was summed up; 0 = none.
+    func lastSummaryDay() async throws -> Int64 {
+        try await pool.read { try Int64.fetchOne($0, sql: "SELECT max(day) FROM alarm_summary") ?? 0 }
+    }
+
+    /// What was told since then, by what it was, each alarm once whatever the ways.
+    func told(since: Int64) async throws -> [String: Int] {
+        try await pool.read { database in
+            let sql = """
+                SELECT told, count(*) AS number FROM (
+                    SELECT DISTINCT told, rule, site, subject, at_ms FROM alarm_notice
+                    WHERE at_ms >= ? AND rule NOT IN ('test', 'summary')) GROUP BY told
+                """
+            return Dictionary(
+                uniqueKeysWithValues: try Row.fetchAll(database, sql: sql, arguments: [since]).map {
+                    ($0["told"], $0["number"])
+                })
+        }
+    }
+
+    private static func change(_ alarm: AlarmRecord) -> KeptChange {
         let (key, machine) = (alarm.key, alarm.machine)
         var (word, raised, since): (String, Int64?, Int64?) = ("clear", nil, nil)
         var act: AlarmMachine.Act?
@@ -79,19 +108,14 @@ extension TelemetryStore {
         case .acknowledged(let at, let by): (word, raised, act) = ("acknowledged", at, by)
         case .leaving(let at, let by, let gone): (word, raised, act, since) = ("leaving", at, by, gone)
         }
-        if word == "clear", machine.shelf == nil {
-            return try database.execute(
-                sql: "DELETE FROM alarm WHERE rule = ? AND site = ? AND subject = ?",
-                arguments: [key.rule, key.site, key.subject])
-        }
+        let names: [(any DatabaseValueConvertible)?] = [key.rule, key.site, key.subject]
+        if word == "clear", machine.shelf == nil { return KeptChange(.alarm, names) }
         let shelf = machine.shelf
-        try database.execute(
-            sql: "INSERT OR REPLACE INTO alarm VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
-                key.rule, key.site, key.subject, word, raised, since, act?.by, act?.at, act?.reason,
-                shelf?.act.by, shelf?.act.at, shelf?.act.reason, shelf?.until, machine.isEscalated,
-                alarm.text,
-            ])
+        let rest: [(any DatabaseValueConvertible)?] = [
+            word, raised, since, act?.by, act?.at, act?.reason, shelf?.act.by, shelf?.act.at,
+            shelf?.act.reason, shelf?.until, machine.isEscalated, alarm.text,
+        ]
+        return KeptChange(.alarm, names + rest)
     }
 
     /// Those that stand, as far as `rules` still has their rule.
@@ -128,10 +152,13 @@ extension TelemetryStore {
             text: row["text"])
     }
 
-    /// What is to be told now, the oldest first.
+    /// What is to be told now, life safety before all else, then the oldest.
     func dueNotices(at now: Int64) async throws -> [AlarmNotice] {
         try await pool.read { database in
-            let sql = "SELECT * FROM alarm_notice WHERE sent_ms IS NULL AND due_ms <= ? ORDER BY id LIMIT 20"
+            let sql = """
+                SELECT * FROM alarm_notice WHERE sent_ms IS NULL AND due_ms <= ?
+                ORDER BY severity = 'life_safety' DESC, id LIMIT 8
+                """
             return try Row.fetchAll(database, sql: sql, arguments: [now]).compactMap { row in
                 guard let way = AlarmNotice.Way(rawValue: row["way"]),
                     let told = AlarmMachine.Told(rawValue: row["told"]),

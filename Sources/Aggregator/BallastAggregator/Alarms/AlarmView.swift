@@ -2,18 +2,29 @@
 struct AlarmView: Sendable, Equatable {
     struct Unit: Sendable, Equatable {
         var id: String
+        var mode = ""
         var trips: [String] = []
         var dangers: [String] = []
         var warnings: [String] = []
         var holds: [String] = []
+        var locks: [String] = []
+        /// Which input of which unit began an emergency stop; empty = none did.
+        var begunBy = ""
         /// Numbers by the names that the status has for them.
         var values: [String: Double] = [:]
+
+        /// Those that endanger nobody by themselves: a graver one beside them ends none of them.
+        var otherTrips: [String] {
+            trips.filter { trip in !dangers.contains { $0 == trip || $0.hasPrefix(trip + ":") } }
+        }
     }
 
     var site: String
     /// When its newest record came; `nil` = never. UTC, in milliseconds since 1970.
     var seenAt: Int64?
     var isStopped = false
+    /// Its link says that its controller writes nothing any more.
+    var isSilent = false
     var values: [String: Double] = [:]
     var units: [Unit] = []
 
@@ -27,9 +38,9 @@ struct AlarmView: Sendable, Equatable {
         subject: String, holds: Bool?
     )] {
         switch rule.condition {
-        case .noReport: return [("", seenAt.map { now - $0 > Self.silence } ?? true)]
+        case .noReport: return [("", isSilent || seenAt.map { abs(now - $0) > Self.silence } ?? true)]
         case .danger: return units.map { ($0.id, known($0, !$0.dangers.isEmpty, now)) }
-        case .trip: return units.map { ($0.id, known($0, !$0.trips.isEmpty && $0.dangers.isEmpty, now)) }
+        case .trip: return units.map { ($0.id, known($0, !$0.otherTrips.isEmpty, now)) }
         case .warning: return units.map { ($0.id, known($0, !$0.warnings.isEmpty, now)) }
         case .held:
             return [("", isFresh(now) ? isStopped : nil)]
@@ -45,7 +56,7 @@ struct AlarmView: Sendable, Equatable {
         }
     }
 
-    private func isFresh(_ now: Int64) -> Bool { seenAt.map { now - $0 <= Self.silence } ?? false }
+    func isFresh(_ now: Int64) -> Bool { seenAt.map { abs(now - $0) <= Self.silence } ?? false }
 
     private func known(_ unit: Unit, _ holds: Bool, _ now: Int64) -> Bool? {
         // What stood when the site fell silent stands until it says otherwise.

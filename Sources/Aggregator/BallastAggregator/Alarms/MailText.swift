@@ -9,13 +9,18 @@ enum MailText {
         let what = "\(notice.severity.rawValue) \(notice.told.rawValue)"
         let place =
             notice.key.subject.isEmpty ? notice.key.site : "\(notice.key.subject) at \(notice.key.site)"
-        let subject = "[ballast] \(what): \(notice.key.rule), \(place)"
+        let isSummary = notice.told == .summary
+        let subject =
+            isSummary ? "[ballast] daily summary" : "[ballast] \(what): \(notice.key.rule), \(place)"
+        // A day's lines are our own; an alarm's text is one line, whatever stands in it.
+        let body = isSummary ? notice.text.split(separator: "\n").map(String.init) : [notice.text]
+        let end = "\(what) at \(WallClock.text(milliseconds: notice.at)), rule \(oneLine(notice.key.rule))"
         return [
             "From: <\(from)>", "To: \(to.map { "<\($0)>" }.joined(separator: ", "))",
             "Subject: \(ascii(subject))", "Date: \(date)", "Message-ID: <\(id)>", "MIME-Version: 1.0",
             "Content-Type: text/plain; charset=utf-8", "Content-Transfer-Encoding: 8bit",
-            "Auto-Submitted: auto-generated", "", oneLine(notice.text), "",
-            "\(what) at \(WallClock.text(milliseconds: notice.at)), rule \(oneLine(notice.key.rule))",
+            "Auto-Submitted: auto-generated", "", body.map(oneLine).joined(separator: "\r\n"), "",
+            isSummary ? "at \(WallClock.text(milliseconds: notice.at))" : end,
         ].joined(separator: "\r\n") + "\r\n"
     }
 

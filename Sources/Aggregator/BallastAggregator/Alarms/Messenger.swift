@@ -43,21 +43,35 @@ struct Messenger: Service {
     private func turn() async {
         children.reap()
         do {
-            for notice in try await store.dueNotices(at: WallClock.nowMilliseconds()) {
-                let fault = await send(notice)
-                if let fault { log("alarm not told by \(notice.way.rawValue): \(fault)") }
-                try await store.tried(notice, fault: fault, at: WallClock.nowMilliseconds())
+            while !Task.isCancelled {
+                let due = try await store.dueNotices(at: WallClock.nowMilliseconds())
+                if due.isEmpty { return }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for notice in due { group.addTask { try await self.tell(notice) } }
+                    try await group.waitForAll()
+                }
             }
         } catch {
             log("alarms cannot be told: \(error)")
         }
     }
 
+    private func tell(_ notice: AlarmNotice) async throws {
+        let fault = await send(notice)
+        if let fault { log("alarm not told by \(notice.way.rawValue): \(fault)") }
+        try await store.tried(notice, fault: fault, at: WallClock.nowMilliseconds())
+    }
+
     /// - Returns: why not; `nil` = it was sent.
     private func send(_ notice: AlarmNotice) async -> String? {
         do {
             switch notice.way {
-            case .mail: if let mail = config.mail { try await send(notice, by: mail) }
+            case .mail:
+                guard var mail = config.mail else { return nil }
+                if notice.told == .escalated {
+                    mail.to += mail.escalateTo.filter { !mail.to.contains($0) }
+                }
+                try await send(notice, by: mail)
             case .webhook: if let webhook = config.webhook { try await send(notice, by: webhook) }
             case .command: if let command = config.command { try run(command, notice) }
             }

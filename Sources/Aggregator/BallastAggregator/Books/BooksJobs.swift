@@ -4,6 +4,7 @@ import ExactAmounts
 import Glibc
 import GRDB
 import LinuxIO
+import Quantities
 
 /// What is done with the books beside serving: each gives back lines for people.
 extension Upkeep {
@@ -25,9 +26,10 @@ extension Upkeep {
         return time
     }
 
-    /// Settles a period beside a serving aggregator; one such job at a time.
+    /// Settles a period beside a serving aggregator, or, without one, what came late for blocks that were
+    /// settled; one such job at a time.
     public static func settle(
-        config path: String, from: String, to: String, frozenBefore: String?
+        config path: String, period wanted: (from: String, to: String)?, frozenBefore: String?
     ) throws -> [String] {
         let (books, file, queue) = try booksDatabase(path)
         let lock = Glibc.open(file + ".settle", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -37,8 +39,15 @@ extension Upkeep {
             throw Failure(description: "another settlement is running")
         }
         let now = UTCInstant(seconds: WallClock.nowMilliseconds() / 1_000)
-        guard let period = Period(from: try instant(from, "--from"), until: try instant(to, "--to")) else {
-            throw Failure(description: "--to: is not after --from")
+        let frozen = try frozenBefore.map { try instant($0, "--frozen-before") }
+        if let frozen, frozen > now {
+            throw Failure(
+                description: "--frozen-before: is not over yet; what is frozen is never opened again")
+        }
+        guard let period = try wanted.map(period) ?? SettleJob.late(queue) else {
+            guard let frozen else { return ["nothing came late"] }
+            let closed = try SettleJob.freeze(queue, before: frozen)
+            return ["nothing came late; what is before \(closed.text) takes no more corrections"]
         }
         guard period.until <= now else {
             throw Failure(description: "--to: is not over yet; only what has been is settled")
@@ -46,8 +55,17 @@ extension Upkeep {
         try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         let wish = SettleWish(
             period: period, now: now, due: now + Int64(books.dueDays) * 86_400,
-            frozenBefore: try frozenBefore.map { try instant($0, "--frozen-before") })
-        return try SettleJob.run(queue, wish)
+            frozenBefore: frozen)
+        // Reports of sites, which wait for the same disk, ask again every few milliseconds.
+        return try SettleJob.run(queue, wish) { (MonotonicTime.now() + .milliseconds(10)).sleep() }
+    }
+
+    private static func period(_ wanted: (from: String, to: String)) throws -> Period {
+        guard
+            let period = Period(
+                from: try instant(wanted.from, "--from"), until: try instant(wanted.to, "--to"))
+        else { throw Failure(description: "--to: is not after --from") }
+        return period
     }
 
     /// The ledger as text for hledger, ledger or beancount.
@@ -66,6 +84,17 @@ extension Upkeep {
                 id: line, now: UTCInstant(seconds: 0)))
         if answer.isRefusal { throw Failure(description: answer.body) }
         return [answer.body]
+    }
+
+    /// The history of the books and its records, which are a chain of their own; `nil` without books.
+    static func booksHistory(_ config: AggregatorConfig) throws -> String? {
+        guard config.books != nil else { return nil }
+        guard let line = try BooksCheck.history(try open(config.database)) else { return nil }
+        if !line.findings.isEmpty {
+            throw Failure(
+                description: "\(config.database): \(line.name): \(line.findings.joined(separator: "; "))")
+        }
+        return "\(config.database): the history of the books holds, and the records that it notes"
     }
 
     /// B1 … B8, a line each; throws where one does not hold.

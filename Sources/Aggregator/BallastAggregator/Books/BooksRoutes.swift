@@ -39,19 +39,24 @@ struct BooksRoutes: Sendable {
             BooksCall(
                 caller: caller, operation: operation, id: call.site, query: query, body: call.body,
                 key: call.key, now: UTCInstant(seconds: WallClock.nowMilliseconds() / 1_000)))
-        let status = HTTPResponse.Status(code: answer.status)
+        let known: [HTTPResponse.Status] = [
+            .ok, .created, .badRequest, .forbidden, .notFound, .methodNotAllowed, .conflict,
+            .unprocessableContent,
+        ]
+        let status = known.first { $0.code == answer.status } ?? HTTPResponse.Status(code: answer.status)
         if answer.isRefusal { throw Refusal(status, answer.body) }
         return Answers.json(answer.body, status: status, as: answer.form.rawValue)
     }
 
-    static func isOne(_ pattern: String) -> Bool {
-        BooksOperation.allCases.contains { $0.method == .post && $0.path == pattern }
+    private static func command(_ pattern: String) -> BooksOperation? {
+        BooksOperation.allCases.first { $0.method == .post && $0.path == pattern }
     }
 
-    /// What is refused of a body is told with its key, place and what would be right.
-    static func bodySchema(_ pattern: String) -> String {
-        pattern.hasSuffix(".csv") ? "{\"type\":\"string\"}" : "{\"type\":\"object\"}"
-    }
+    /// The body of a command of the books; `nil` of another path.
+    static func bodySchema(_ pattern: String) -> String? { command(pattern)?.bodySchema }
+
+    /// One that is taken.
+    static func bodyExample(_ pattern: String) -> String? { command(pattern)?.bodyExample }
 }
 
 /// What the books do by themselves: take the sites' energy records in, close the days of their history.
@@ -64,7 +69,9 @@ struct BooksUpkeep: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 do {
-                    while try await books.feedSome(), !Task.isCancelled {}
+                    let now = UTCInstant(seconds: WallClock.nowMilliseconds() / 1_000)
+                    while try await books.feedSome(at: now), !Task.isCancelled {}
+                    while try await books.postSome(), !Task.isCancelled {}
                     try await books.closeDays(
                         before: UTCInstant(seconds: WallClock.nowMilliseconds() / 1_000))
                 } catch { log("the books are behind: \(error)") }

@@ -169,8 +169,20 @@ extension BusLoad {
         guard slack < .zero else { return nil }
         func whole(_ time: Duration) -> String { "\(Int(time.milliseconds)) ms" }
         return "Modbus link \(endpoint.name): its devices need \(whole(poll - slack)) of every"
-            + " \(whole(poll)), slack \(whole(slack)): poll more slowly, raise the speed, or use another line"
-            + " (\(explanation))"
+            + " \(whole(poll)), slack \(whole(slack)): poll more slowly\(pollThatFits), raise the speed, or use"
+            + " another line (\(explanation))"
+    }
+
+    /// ` (poll_ms: 180 would do)`; nothing where no poll helps.
+    private var pollThatFits: String {
+        let seldom = devices.reduce(0) { $0 + $1.readBack.seconds / max(1, $1.poll.seconds) }
+        guard seldom < 0.95 else { return "" }
+        let factor = (share - seldom) / (1 - seldom)
+        guard Set(devices.map(\.poll)).count == 1 else {
+            return " (\(Double((factor * 100).rounded(.up)) / 100) times each poll_ms would do)"
+        }
+        // A step more than the bare least: what is reckoned is rounded too.
+        return " (poll_ms: \(Int((poll.milliseconds * factor).rounded(.up)) + 1) would do)"
     }
 
     /// What each device needs per poll: `bess_units[0] 31 + 10 of 100 ms`.

@@ -1,5 +1,7 @@
 import ConfigText
+import Interlocks
 import Plant
+import PowerDispatch
 import Quantities
 
 /// Configurations in which every value is in its range and the site is dangerous all the same.
@@ -12,7 +14,7 @@ struct DangerousSite {
         // One wrong value is told by itself.
         guard reader.isClean else { return }
         let danger = DangerousSite(site: site, reader: reader)
-        for unit in site.units { danger.check(unit) }
+        for (index, unit) in site.units.enumerated() { danger.check(unit, index) }
         danger.checkRows()
         danger.checkGrid()
         danger.checkLimits()
@@ -31,8 +33,10 @@ struct DangerousSite {
 
     // MARK: Units
 
-    private func check(_ unit: UnitConfig) {
-        func refuse(_ what: String) { self.refuse("bess_units", "unit \(unit.id): \(what)") }
+    private func check(_ unit: UnitConfig, _ index: Int) {
+        func refuse(_ what: String) {
+            reader.refuse("bess_units", element: index, "unit \(unit.id): \(what)")
+        }
         let (power, energy) = (unit.maxPower.kilowatts, unit.capacity.value / 1_000)
         let rate = power / energy
         if rate > 10 {
@@ -74,7 +78,7 @@ struct DangerousSite {
                 + " gateway's end (at most a minute and twice reversion_s)")
     }
 
-    private func check(_ contactors: ContactorsConfig, _ refuse: (String) -> Void) {
+    private func check(_ contactors: ContactorSettings, _ refuse: (String) -> Void) {
         if contactors.zeroCurrent > Amperes(10) {
             refuse("zero_current_a \(shown(contactors.zeroCurrent.value)): a contact would part that current")
         }
@@ -93,10 +97,10 @@ struct DangerousSite {
                 "precharge_pause_ms \(Int(contactors.pause.milliseconds)): the resistor never cools between attempts"
             )
         }
-        if let limit = contactors.openingLimit, limit < .milliseconds(1_000) {
+        if contactors.openingLimit < .milliseconds(1_000) {
             refuse(
-                "open_under_load_after_ms \(Int(limit.milliseconds)): no inverter is at zero by then"
-            )
+                "open_under_load_after_ms \(Int(contactors.openingLimit.milliseconds)): no inverter is at zero"
+                    + " by then")
         }
     }
 
@@ -178,15 +182,16 @@ struct DangerousSite {
     // MARK: Limits
 
     private func checkLimits() {
-        guard let limits = site.limits else { return }
-        let most = max(limits.importLimit, limits.exportLimit)
+        guard let limits = site.limits, let imports = limits.imports, let exports = limits.exports
+        else { return }
+        let most = max(imports, exports)
         if site.ratedPower > most * 10 {
             refuse(
                 "site",
                 "the units' \(shown(site.ratedPower.kilowatts)) kW are more than ten times what the site may import or"
                     + " export, \(shown(most.kilowatts)) kW")
         }
-        if isReal && !limits.isLoadDeclared {
+        if isReal && limits.loadMax == nil {
             refuse(
                 "site",
                 "site_load_max_kw is left out: without the meter the limits would hold only where nothing else draws",
@@ -227,11 +232,11 @@ struct DangerousSite {
     // MARK: Emergency stop
 
     private func checkEmergencyStops() {
-        for unit in site.units {
+        for (index, unit) in site.units.enumerated() {
             let isWired = unit.ioModule?.inputs.contains { $0.name == .emergencyStop } ?? false
             if !isWired {
-                refuse(
-                    "bess_units",
+                reader.refuse(
+                    "bess_units", element: index,
                     "unit \(unit.id): no input emergency_stop (mode production asks for one at every unit)")
             }
         }

@@ -1,4 +1,5 @@
 import ConfigText
+import DeviceCodecs
 
 /// Reads how devices are reached, and remembers who uses which line, so that no two want the same.
 struct BusRegister {
@@ -12,7 +13,7 @@ struct BusRegister {
     }
 
     private var addresses: [ModbusAddress: String] = [:]
-    private var transports: [CANTransportConfig: String] = [:]
+    private var transports: [CANAddress: String] = [:]
     private var modbusLines: [String: SerialUse] = [:]
     private var canLines: [String: String] = [:]
 
@@ -42,7 +43,7 @@ struct BusRegister {
     }
 
     /// Notes that the battery read by `reader` uses `transport`.
-    mutating func claim(_ transport: CANTransportConfig, in reader: ConfigReader, key: String) {
+    mutating func claim(_ transport: CANAddress, in reader: ConfigReader, key: String) {
         if let other = transports.updateValue(reader.path, forKey: transport) {
             reader.refuse(key, "\(transport) is already used by \(other)")
             return

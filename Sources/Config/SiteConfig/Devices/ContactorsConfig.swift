@@ -1,40 +1,15 @@
 import ConfigText
+import Interlocks
+import Plant
 import Quantities
 
-/// The contactors of a unit that we drive ourselves.
-public struct ContactorsConfig: Sendable, Equatable {
-    /// Who drives the coils.
-    public enum Drive: String, Sendable, CaseIterable {
-        case own
-        case battery
-    }
-
-    /// Longest precharge.
-    public var prechargeLimit: Duration
-    /// More than this means a short circuit behind the resistor.
-    public var prechargeCurrentMax: Amperes
-    /// Share of the battery's voltage at which the DC side counts as charged.
-    public var chargedShare: Fraction
-    public var attempts: Int
-    /// Between two attempts.
-    public var pause: Duration
-    /// Currents up to this count as none.
-    public var zeroCurrent: Amperes
-    /// Longest wait for the current to end; `nil` = as long as the inverter's reversion needs.
-    public var openingLimit: Duration?
-    /// What the contacts may part without being worn; `nil` = nobody says.
-    public var breakingCurrent: Amperes?
-    /// The DC side counts as discharged at this voltage or below.
-    public var dischargedVoltage: Volts
-    /// Longest discharge of the DC side after opening; a contact that shows longer counts as welded.
-    public var dischargeLimit: Duration
-    /// How long an auxiliary contact may differ from the command.
-    public var feedbackDebounce: Duration
+extension ContactorSettings.Drive: ConfigWord {
+    public static var words: [(text: String, value: Self)] { [("own", .own), ("battery", .battery)] }
 }
 
 extension SiteKeys {
     enum Contactors {
-        static let drive = ConfigKey<ContactorsConfig.Drive>.choice(
+        static let drive = ConfigKey<ContactorSettings.Drive>.choice(
             "drive", .fixed("battery"), "who drives the coils; own needs all that follows")
         static let prechargeLimit = ConfigKey.whole(
             "precharge_limit_ms", 100...60_000, "ms", .fixed(5_000), "longest precharge",
@@ -94,21 +69,25 @@ enum ContactorsReader {
 
     /// `nil` where the battery drives its contactors, or after something was reported.
     ///
-    /// - Parameter unit: the unit's own mapping.
+    /// - Parameters:
+    ///   - unit: the unit's own mapping.
+    ///   - wait: for the current to end, where the file says none.
     static func contactors(
-        _ unit: ConfigReader, _ module: IOModuleConfig?, opening: Duration?
-    ) -> ContactorsConfig? {
-        let (config, drive) = read(unit)
+        _ unit: ConfigReader, _ module: IOModuleConfig?, opening: Duration?, wait: Duration
+    ) -> ContactorSettings? {
+        let (settings, drive) = read(unit, module, wait)
         switch drive {
-        case .own: checkWires(unit, module, opening: opening, debounce: config?.feedbackDebounce)
+        case .own: checkWires(unit, module, opening: opening, debounce: settings?.feedbackDebounce)
         case .battery: checkCoils(unit, module)
         }
-        return drive == .own ? config : nil
+        return drive == .own ? settings : nil
     }
 
-    private static func read(_ unit: ConfigReader) -> (ContactorsConfig?, ContactorsConfig.Drive) {
-        var drive: ContactorsConfig.Drive?
-        let config = unit.section("contactors") { reader -> ContactorsConfig? in
+    private static func read(
+        _ unit: ConfigReader, _ module: IOModuleConfig?, _ wait: Duration
+    ) -> (ContactorSettings?, ContactorSettings.Drive) {
+        var drive: ContactorSettings.Drive?
+        let settings = unit.section("contactors") { reader -> ContactorSettings? in
             drive = reader.value(Keys.drive)
             if drive == .own {
                 for key in [Keys.prechargeCurrentMax.name, Keys.dischargedVoltage.name]
@@ -130,14 +109,16 @@ enum ContactorsReader {
             guard let prechargeLimit, let prechargeCurrentMax, let chargedShare, let attempts, let pause,
                 let zeroCurrent, let dischargedVoltage, let dischargeLimit, let debounce
             else { return nil }
-            return ContactorsConfig(
-                prechargeLimit: prechargeLimit, prechargeCurrentMax: prechargeCurrentMax,
-                chargedShare: chargedShare, attempts: attempts, pause: pause, zeroCurrent: zeroCurrent,
-                openingLimit: openingLimit ?? nil, breakingCurrent: breakingCurrent ?? nil,
-                dischargedVoltage: dischargedVoltage,
-                dischargeLimit: dischargeLimit, feedbackDebounce: debounce)
+            var settings = ContactorSettings(
+                drive: .own, prechargeLimit: prechargeLimit, prechargeCurrentMax: prechargeCurrentMax,
+                attempts: attempts, pause: pause, zeroCurrent: zeroCurrent,
+                openingLimit: (openingLimit ?? nil) ?? wait, dischargedVoltage: dischargedVoltage,
+                dischargeLimit: dischargeLimit, feedbackDebounce: debounce, chargedShare: chargedShare,
+                hasPrechargeFeedback: module?.has(.prechargeContactor) == true)
+            settings.breakingCurrent = breakingCurrent ?? nil
+            return settings
         }
-        return (config, drive ?? .battery)
+        return (settings, drive ?? .battery)
     }
 
     /// What we drive we must be able to switch and to see.
@@ -151,8 +132,8 @@ enum ContactorsReader {
             }
             return
         }
-        for coil in [CoilConfig.Purpose.mainContactor, .prechargeContactor] where !module.drives(coil) {
-            unit.refuse("io_module", "drives no \(coil.rawValue) (required with contactors.drive: own)")
+        for coil in [DigitalOutput.mainContactor, .prechargeContactor] where !module.drives(coil) {
+            unit.refuse("io_module", "drives no \(coil.word) (required with contactors.drive: own)")
         }
         if !module.has(.mainContactor) {
             unit.refuse("io_module", "has no input main_contactor (required with contactors.drive: own)")
@@ -172,9 +153,9 @@ enum ContactorsReader {
 
     /// A coil that nothing commands would never close.
     private static func checkCoils(_ unit: ConfigReader, _ module: IOModuleConfig?) {
-        for coil in [CoilConfig.Purpose.mainContactor, .prechargeContactor]
+        for coil in [DigitalOutput.mainContactor, .prechargeContactor]
         where module?.drives(coil) == true {
-            unit.refuse("io_module", "drives \(coil.rawValue): this needs contactors.drive: own")
+            unit.refuse("io_module", "drives \(coil.word): this needs contactors.drive: own")
         }
     }
 }

@@ -1,4 +1,5 @@
 import ConfigText
+import Plant
 
 /// A digital I/O module of a unit on Modbus: the wires of its container, and the coils of its contactors.
 public struct IOModuleConfig: Sendable, Equatable {
@@ -11,32 +12,13 @@ public struct IOModuleConfig: Sendable, Equatable {
     /// where coils are mapped.
     public var watchdog: Duration?
 
-    public func has(_ name: DigitalInputConfig.Name) -> Bool { inputs.contains { $0.name == name } }
-    public func drives(_ purpose: CoilConfig.Purpose) -> Bool { coils.contains { $0.purpose == purpose } }
+    public func has(_ name: DigitalInput) -> Bool { inputs.contains { $0.name == name } }
+    public func drives(_ purpose: DigitalOutput) -> Bool { coils.contains { $0.purpose == purpose } }
 }
 
 /// One digital input.
 public struct DigitalInputConfig: Sendable, Equatable {
-    public enum Name: String, Sendable, CaseIterable {
-        case emergencyStop = "emergency_stop"
-        case smoke, gas, door
-        /// Auxiliary contact of the unit's circuit breaker, closed while the breaker is.
-        case breaker
-        /// Auxiliary contact of the main contactor.
-        case mainContactor = "main_contactor"
-        /// Auxiliary contact of the precharge contactor.
-        case prechargeContactor = "precharge_contactor"
-
-        /// Whether an open circuit is its evidence unless the file says otherwise.
-        public var isNormallyClosedByDefault: Bool {
-            switch self {
-            case .emergencyStop, .smoke, .gas, .door, .breaker: true
-            case .mainContactor, .prechargeContactor: false
-            }
-        }
-    }
-
-    public var name: Name
+    public var name: DigitalInput
     /// As on the module's terminals, from 1.
     public var number: Int
     /// Protocol address of the discrete input (zero-based).
@@ -48,18 +30,21 @@ public struct DigitalInputConfig: Sendable, Equatable {
 
 /// One coil of the module.
 public struct CoilConfig: Sendable, Equatable {
-    public enum Purpose: String, Sendable, CaseIterable {
-        case mainContactor = "main_contactor"
-        case prechargeContactor = "precharge_contactor"
-        /// A relay in the enabling circuit of battery or inverter: on while contactors are permitted.
-        case permit
-    }
-
-    public var purpose: Purpose
+    public var purpose: DigitalOutput
     /// As on the module's terminals, from 1.
     public var number: Int
     /// Protocol address of the coil (zero-based).
     public var address: UInt16
+}
+
+extension DigitalInput {
+    /// Whether an open circuit is its evidence unless the file says otherwise.
+    public var isNormallyClosedByDefault: Bool {
+        switch self {
+        case .emergencyStop, .smoke, .gas, .door, .breaker: true
+        case .mainContactor, .prechargeContactor: false
+        }
+    }
 }
 
 extension SiteKeys {
@@ -84,7 +69,7 @@ extension SiteKeys {
         static let inputNumber = ConfigKey.whole(
             "number", 1...64, "", .required, "of the input, from 1"
         ) { $0 }
-        static let inputName = ConfigKey<DigitalInputConfig.Name>.choice(
+        static let inputName = ConfigKey<DigitalInput>.choice(
             "name", .required, "what is wired to it")
         static let normallyClosed = ConfigKey<Bool>.flag(
             "normally_closed", .computed("true; false for an auxiliary contact"),
@@ -92,7 +77,7 @@ extension SiteKeys {
         static let coilNumber = ConfigKey.whole(
             "number", 1...64, "", .required, "of the coil, from 1"
         ) { $0 }
-        static let purpose = ConfigKey<CoilConfig.Purpose>.choice(
+        static let purpose = ConfigKey<DigitalOutput>.choice(
             "drives", .required, "permit: a relay that is on while contactors are permitted")
     }
 }

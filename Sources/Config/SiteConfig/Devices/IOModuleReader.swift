@@ -1,4 +1,5 @@
 import ConfigText
+import Plant
 import Quantities
 
 /// Reads `io_module` of a unit.
@@ -22,7 +23,7 @@ enum IOModuleReader {
     private static func inputs(_ reader: ConfigReader) -> [DigitalInputConfig]? {
         let first = reader.value(Keys.inputAddress)
         var numbers: [Int: String] = [:]
-        var names: [DigitalInputConfig.Name: String] = [:]
+        var names: [DigitalInput: String] = [:]
         let inputs = reader.list("inputs", count: 0...64) { reader, _ -> DigitalInputConfig? in
             let number = reader.value(Keys.inputNumber)
             let name = reader.value(Keys.inputName)
@@ -31,7 +32,7 @@ enum IOModuleReader {
                 reader.refuse("number", "input \(number) is already that of \(other)")
             }
             if let name, let other = names.updateValue(reader.path, forKey: name) {
-                reader.refuse("name", "\(name.rawValue) is already the name of \(other)")
+                reader.refuse("name", "\(name.word) is already the name of \(other)")
             }
             guard let first, let number, let name, let isNormallyClosed else { return nil }
             return DigitalInputConfig(
@@ -44,7 +45,7 @@ enum IOModuleReader {
     private static func coils(_ reader: ConfigReader) -> [CoilConfig]? {
         let first = reader.value(Keys.coilAddress)
         var numbers: [Int: String] = [:]
-        var purposes: [CoilConfig.Purpose: String] = [:]
+        var purposes: [DigitalOutput: String] = [:]
         let coils = reader.list("coils", count: 0...8) { reader, _ -> CoilConfig? in
             let number = reader.value(Keys.coilNumber)
             let purpose = reader.value(Keys.purpose)
@@ -52,7 +53,7 @@ enum IOModuleReader {
                 reader.refuse("number", "coil \(number) is already that of \(other)")
             }
             if let purpose, let other = purposes.updateValue(reader.path, forKey: purpose) {
-                reader.refuse("drives", "\(purpose.rawValue) is already driven by \(other)")
+                reader.refuse("drives", "\(purpose.word) is already driven by \(other)")
             }
             guard let first, let number, let purpose else { return nil }
             return CoilConfig(purpose: purpose, number: number, address: UInt16(first + number - 1))

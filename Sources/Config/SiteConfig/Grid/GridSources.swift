@@ -138,7 +138,7 @@ struct GridSourceReader {
             }
             return .meter
         case .simulated:
-            if let mode, mode.rules.frequency == .measured {
+            if let mode, mode.rules.frequency != .maybeSimulated {
                 reader.refuse("frequency_source", "simulated is not allowed in mode \(mode.rawValue)")
             }
             return .simulated
@@ -155,7 +155,7 @@ struct GridSourceReader {
             if !hasMeter && mode != nil { reader.refuse("source", "meter needs the section grid_meter") }
             return .meter
         case .simulated:
-            if let mode, mode.rules.frequency == .measured {
+            if let mode, mode.rules.frequency != .maybeSimulated {
                 reader.refuse("source", "simulated is not allowed in mode \(mode.rawValue)")
             }
             return .simulated

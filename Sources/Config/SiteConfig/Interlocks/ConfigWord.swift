@@ -60,3 +60,18 @@ extension InterlockRow.Presence: ConfigWord {
         [("required", .required), ("if_seen", .ifSeen)]
     }
 }
+
+extension DigitalInput: ConfigWord {
+    public static var words: [(text: String, value: Self)] {
+        all.indices.map { ("\(all[$0].name)", all[$0]) }
+    }
+}
+
+extension DigitalOutput: ConfigWord {
+    public static var words: [(text: String, value: Self)] {
+        [
+            ("main_contactor", .mainContactor), ("precharge_contactor", .prechargeContactor),
+            ("permit", .permit),
+        ]
+    }
+}

@@ -116,8 +116,10 @@ enum InterlockKeys {
 extension ConfigKey<String> {
     /// One of many words; the message names the nearest.
     static func known(_ name: String, _ words: [String], _ note: String) -> ConfigKey {
-        ConfigKey(name, allowed: "one of \(words.joined(separator: ", "))", .computed("as shipped"), note) {
-            (node) throws(ConfigComplaint) in
+        ConfigKey(
+            name, allowed: "one of \(words.joined(separator: ", "))", .computed("as shipped"), note,
+            form: .words(words)
+        ) { (node) throws(ConfigComplaint) in
             let word = try node.text("a known \(name)")
             if words.contains(word) { return word }
             let advice =

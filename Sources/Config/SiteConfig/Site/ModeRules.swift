@@ -21,7 +21,10 @@ public struct ModeRules: Sendable, Equatable {
     }
 
     public enum Frequency: Sendable, CaseIterable {
-        case maybeSimulated, measured
+        case maybeSimulated
+        /// And the response may be shown another one, for a time that is bounded and recorded.
+        case measuredOrTest
+        case measured
     }
 
     public enum RemoteCommands: Sendable, CaseIterable {
@@ -91,7 +94,8 @@ extension SiteConfig.Mode {
                 money: .none, isOwnUserService: true, enterService: (.seconds(2), .zero))
         case .hil, .gridSimulation:
             ModeRules(
-                battery: .required, inverter: .unproven, frequency: .measured,
+                battery: .required, inverter: .unproven,
+                frequency: self == .hil ? .measuredOrTest : .measured,
                 remoteCommands: .rightClock, latchRecord: .required, realTime: .asGranted,
                 protection: .danger, money: .none, isOwnUserService: false,
                 enterService: (.seconds(300), .zero))
@@ -110,7 +114,7 @@ extension ModeRules {
     public var cells: [String] {
         [
             battery == .assumed ? "may be left out" : "required",
-            inverter.words, frequency == .maybeSimulated ? "may be simulated" : "measured",
+            inverter.words, frequency.words,
             remoteCommands.words, latchRecord == .begun ? "begun where missing" : "missing = tripped",
             realTime == .required ? "or no start" : "told",
             protection.words, money == .real ? "real" : "none",
@@ -147,6 +151,16 @@ extension ModeRules.Inverter {
         case .asConfigured: "as configured"
         case .unproven: "driven unproven"
         case .proven: "proven on site"
+        }
+    }
+}
+
+extension ModeRules.Frequency {
+    var words: String {
+        switch self {
+        case .maybeSimulated: "may be simulated"
+        case .measuredOrTest: "measured, or a test"
+        case .measured: "measured"
         }
     }
 }

@@ -158,11 +158,12 @@ extension SiteReader {
         for (index, unit) in site.units.enumerated() {
             if let losses = unit.losses, losses.idle >= unit.maxPower {
                 reader.refuse(
-                    "bess_units", "unit \(unit.id): idle_kw is not below max_power_kw (bess_units[\(index)])")
+                    "bess_units", element: index, "unit \(unit.id): idle_kw is not below max_power_kw")
             }
             if unit.losses == nil && site.powerSharing.mode == .minimumLoss {
                 reader.refuse(
-                    "bess_units", "unit \(unit.id) has no losses (required with power_sharing minimum_loss)")
+                    "bess_units", element: index,
+                    "unit \(unit.id) has no losses (required with power_sharing minimum_loss)")
             }
         }
     }

@@ -1,3 +1,5 @@
+import DeviceCodecs
+import Interlocks
 import PowerDispatch
 import Quantities
 
@@ -22,7 +24,7 @@ public struct SiteConfig: Sendable, Equatable {
     public var paths: PathConfig
     public var interlocks: InterlocksConfig
     /// What may flow at the point of connection; always there in `production`.
-    public var limits: SiteLimitsConfig?
+    public var limits: SiteLimits?
     public var powerSharing: SharingSettings
     /// The file's path as it is written, to be taken from the configuration's own folder.
     public var schedule: String?
@@ -39,19 +41,6 @@ public struct SiteConfig: Sendable, Equatable {
 
     /// The units' largest powers together.
     public var ratedPower: Watts { units.reduce(.zero) { $0 + $1.maxPower } }
-}
-
-/// What may flow at the point of connection, whatever is asked.
-public struct SiteLimitsConfig: Sendable, Equatable {
-    /// A magnitude.
-    public var importLimit: Watts
-    /// A magnitude.
-    public var exportLimit: Watts
-    /// The most that everything else behind the meter draws; held back while the meter is stale.
-    public var siteLoadMax: Watts
-    /// The file says it: what the meter shows beyond it widens no limit. Without its word the meter is
-    /// believed, and zero is taken while nobody reads it.
-    public var isLoadDeclared = true
 }
 
 /// The cycle and what its outputs may do.
@@ -201,16 +190,6 @@ public struct GridMeterConfig: Sendable, Equatable {
     public var frequencyResolution: Hertz?
 }
 
-/// How CAN frames reach us.
-public enum CANTransportConfig: Sendable, Equatable, Hashable {
-    case socketCAN(interface: String)
-    /// We connect.
-    case cannelloni(host: String, port: UInt16)
-    /// We accept one peer at a time.
-    case cannelloniListen(host: String, port: UInt16)
-    case slcan(device: String)
-}
-
 /// Which profile describes a battery, and what the site chooses of it.
 public struct BatteryProfileConfig: Sendable, Equatable {
     /// As the site's file says it: from its own folder, unless absolute.
@@ -226,7 +205,7 @@ public struct BatteryProfileConfig: Sendable, Equatable {
 public struct BatteryConfig: Sendable, Equatable {
     /// `nil` = the built-in decoder of the Pylontech, Victron and SMA low-voltage family.
     public var profile: BatteryProfileConfig? = nil
-    public var transport: CANTransportConfig
+    public var transport: CANAddress
     /// Bits per second of the bus. An slcan adapter is set to it; elsewhere the load is reckoned by it.
     public var bitRate: UInt32 = 500_000
     /// The kernel gives us only frames that the profile or we know.
@@ -273,7 +252,7 @@ public struct UnitConfig: Sendable, Equatable {
     /// The digital inputs and coils of the unit, where it has them.
     public var ioModule: IOModuleConfig?
     /// `nil` = the battery drives its contactors.
-    public var contactors: ContactorsConfig?
+    public var contactors: ContactorSettings?
     /// The inverter limits its output to `maxPower` by itself too, by SunSpec 123.
     public var capsOutput = false
 
@@ -283,7 +262,12 @@ public struct UnitConfig: Sendable, Equatable {
     /// Longest wait of the contactors for the current to end, where no cause is more urgent: zero has had its
     /// time, and after it the inverter's own reversion, with a second for the last write.
     public var openingLimit: Duration {
-        contactors?.openingLimit ?? followTime + reversion + response + .seconds(1)
+        contactors?.openingLimit ?? Self.openingLimit(reversion: reversion, response: response)
+    }
+
+    /// The same where the site says none.
+    static func openingLimit(reversion: Duration, response: Duration) -> Duration {
+        reversion + response * 2 + .seconds(2)
     }
 
     /// How long the inverter may keep its power after the last write.

@@ -1,4 +1,5 @@
 import ConfigText
+import DeviceCodecs
 import Quantities
 
 /// Every key of a site's file, in one table: the reader takes them from here, and so does
@@ -189,9 +190,9 @@ enum SiteKeys {
     }
 
     enum Battery {
-        static let transport = ConfigKey<CANTransportConfig>.text(
-            "transport", allowed: CANTransportConfig.forms, .required, "how CAN frames reach us"
-        ) { CANTransportConfig($0) }
+        static let transport = ConfigKey<CANAddress>.text(
+            "transport", allowed: CANAddress.forms, .required, "how CAN frames reach us"
+        ) { CANAddress($0) }
         static let bitRate = ConfigKey.oneOf(
             "bit_rate_kbps", [100, 125, 250, 500, 1_000], "kbit/s", .fixed(500),
             "of the bus: sets an slcan adapter, and the load is reckoned by it"

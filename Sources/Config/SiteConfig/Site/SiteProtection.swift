@@ -29,12 +29,12 @@ enum SiteProtection {
 
     /// A broken wire must never read as "all is well".
     private static func checkWires(_ site: SiteConfig, _ reader: ConfigReader) {
-        for unit in site.units {
+        for (index, unit) in site.units.enumerated() {
             for input in unit.ioModule?.inputs ?? []
             where input.name.isNormallyClosedByDefault && !input.isNormallyClosed {
                 reader.refuse(
-                    "bess_units",
-                    "unit \(unit.id), io_module, input \(input.name.rawValue): normally_closed: false"
+                    "bess_units", element: index,
+                    "unit \(unit.id), io_module, input \(input.name.word): normally_closed: false"
                         + " is not allowed in mode production (an open wire must read as evidence)")
             }
         }
@@ -42,10 +42,10 @@ enum SiteProtection {
 
     /// When the gateway dies, contacts must not part the power that the inverter keeps until its reversion.
     private static func checkWatchdogs(_ site: SiteConfig, _ reader: ConfigReader) {
-        for unit in site.units {
+        for (index, unit) in site.units.enumerated() {
             if let limit = unit.battery.heartbeatLimit, limit < unit.reversionEnd + .seconds(1) {
                 reader.refuse(
-                    "bess_units",
+                    "bess_units", element: index,
                     "unit \(unit.id), bms, heartbeat_limit_ms: \(milliseconds(limit)) is less than"
                         + " \(milliseconds(unit.reversionEnd + .seconds(1))), reversion_s and response_ms and 1 s"
                         + " (its contacts would part the power that the inverter keeps for so long)")
@@ -57,7 +57,7 @@ enum SiteProtection {
             let least = unit.reversionEnd + module.modbus.poll * 2 + module.modbus.timeout
             guard watchdog < least else { continue }
             reader.refuse(
-                "bess_units",
+                "bess_units", element: index,
                 "unit \(unit.id), io_module, watchdog_ms: \(milliseconds(watchdog)) is less than"
                     + " \(milliseconds(least)), reversion_s and response_ms and two polls and one timeout"
                     + " (its contacts would part the power that the inverter keeps for so long)")
@@ -72,7 +72,8 @@ enum SiteProtection {
                 time.total > limit
                 ? "zero power takes up to \(milliseconds(time.total)), \(bound) (\(time.explanation))"
                 : "contacts are open after up to \(milliseconds(time.opening ?? .zero)), \(bound)"
-            reader.refuse("bess_units", "unit \(time.unit), row \(time.rule): \(late)")
+            let index = site.units.firstIndex { $0.id == time.unit } ?? 0
+            reader.refuse("bess_units", element: index, "unit \(time.unit), row \(time.rule): \(late)")
         }
     }
 

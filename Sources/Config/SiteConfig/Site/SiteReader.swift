@@ -1,4 +1,6 @@
 import ConfigText
+import DeviceCodecs
+import PowerDispatch
 import Quantities
 
 extension SiteConfig {
@@ -70,15 +72,14 @@ struct SiteReader {
 
     private static func identity(
         _ reader: ConfigReader, mode: SiteConfig.Mode?
-    ) -> (String?, SiteLimitsConfig?) {
+    ) -> (String?, SiteLimits?) {
         typealias Keys = SiteKeys.Limits
         var id: String?
-        let limits = reader.section("site") { reader -> SiteLimitsConfig? in
+        let limits = reader.section("site") { reader -> SiteLimits? in
             id = reader.value(SiteKeys.siteID)
             let importLimit = reader.value(Keys.importLimit)
             let exportLimit = reader.value(Keys.exportLimit)
             let load = reader.value(Keys.siteLoadMax)
-            let isLoadDeclared = reader.has(Keys.siteLoadMax.name)
             let isAsked =
                 mode?.rules.isWhole ?? false
                 || ["import", "export"].contains { reader.has("\($0)_limit_kw") }
@@ -87,9 +88,9 @@ struct SiteReader {
                 reader.refuse(key.name, "is missing (required \(when): \(key.allowed))")
             }
             guard let importLimit, let exportLimit else { return nil }
-            return SiteLimitsConfig(
-                importLimit: importLimit, exportLimit: exportLimit, siteLoadMax: load ?? .zero,
-                isLoadDeclared: isLoadDeclared)
+            return SiteLimits(
+                imports: importLimit, exports: exportLimit,
+                loadMax: reader.has(Keys.siteLoadMax.name) ? load : nil)
         }
         return (id, limits)
     }
@@ -243,7 +244,9 @@ struct SiteReader {
         let ioModule =
             reader.has("io_module")
             ? reader.section("io_module") { IOModuleReader.module($0, &buses) } : nil
-        let contactors = ContactorsReader.contactors(reader, ioModule, opening: contactorOpening)
+        let contactors = ContactorsReader.contactors(
+            reader, ioModule, opening: contactorOpening,
+            wait: UnitConfig.openingLimit(reversion: reversion ?? .zero, response: response ?? .zero))
         guard let id, let campusID, let capacity, let maxPower, let minCharge, let maxCharge, let battery,
             let inverter, let reversion, let response, let capsOutput, let reactive
         else { return nil }
@@ -263,7 +266,7 @@ struct SiteReader {
                 return nil
             }
             // The simulator's first BMS listens on 20001, its second on 20002 …
-            let transport = CANTransportConfig.cannelloni(
+            let transport = CANAddress.cannelloni(
                 host: "127.0.0.1", port: UInt16(clamping: 20_001 &+ index))
             buses.claim(transport, in: reader, key: "bms")
             return BatteryConfig(

@@ -3,9 +3,25 @@ import ConfigText
 /// A key as the reference shows it, whatever its value is.
 protocol ReferenceEntry {
     var referenceLine: String { get }
+    var description: SiteKey { get }
 }
 
-extension ConfigKey: ReferenceEntry {}
+extension ConfigKey: ReferenceEntry {
+    var description: SiteKey {
+        SiteKey(name: name, allowed: allowed, shownDefault: shownDefault, note: note, form: form)
+    }
+}
+
+/// A key of a site's file, whatever its value is.
+public struct SiteKey: Sendable, Equatable {
+    public var name: String
+    /// What may stand there, for people.
+    public var allowed: String
+    /// What holds without it; `nil` where it must be there.
+    public var shownDefault: String?
+    public var note: String
+    public var form: ConfigForm
+}
 
 extension SiteConfig {
     /// Every key of a site's file, one line each: path, what is allowed, [what holds without it], what it
@@ -13,6 +29,11 @@ extension SiteConfig {
     public static var reference: String {
         sections.flatMap { prefix, keys in keys.map { prefix + $0.referenceLine } }.joined(separator: "\n")
             + "\n"
+    }
+
+    /// The same for programs: each section's path, `bess_units[].bms.`, with its keys.
+    public static var keys: [(section: String, keys: [SiteKey])] {
+        sections.map { ($0.prefix, $0.keys.map(\.description)) }
     }
 
     private static var sections: [(prefix: String, keys: [any ReferenceEntry])] {
@@ -111,8 +132,8 @@ extension SiteConfig {
     private static var ioModule: [(prefix: String, keys: [any ReferenceEntry])] {
         typealias Keys = SiteKeys.IOModule
         let module: [any ReferenceEntry] = [
-            Keys.poll, Keys.timeout, SiteKeys.Bus.turnaround, Keys.inputAddress, Keys.coilAddress,
-            Keys.watchdog,
+            SiteKeys.Bus.driver, Keys.poll, Keys.timeout, SiteKeys.Bus.turnaround, Keys.inputAddress,
+            Keys.coilAddress, Keys.watchdog,
         ]
         return [
             ("bess_units[].io_module.", module),

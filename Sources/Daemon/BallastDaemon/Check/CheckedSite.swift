@@ -1,6 +1,7 @@
 import BatteryProfiles
 import ConfigText
 import LinuxIO
+import Signatures
 import SiteAudit
 import SiteConfig
 import SiteFile
@@ -55,15 +56,19 @@ public struct CheckedSite: Sendable {
         } else {
             schedule = nil
         }
-        profiles = try ProfileFiles.load(site, path: path) { path, bytes in
+        let places = files.first.map { SitePlaces(file: $0.path, bytes: $0.bytes) } ?? SitePlaces()
+        try Self.checkKeys(site, places)
+        profiles = try ProfileFiles.load(site, path: path, places) { path, bytes in
             files.append(File(path: path, bytes: bytes))
         }
-        drivers = try DriverFiles(site, path: path) { path, bytes in
+        drivers = try DriverFiles(site, path: path, places) { path, bytes in
             files.append(File(path: path, bytes: bytes))
         }
         config = drivers.loaded(site.paced(by: profiles))
         if let refusal = config.busLoads.lazy.compactMap(\.refusal).first {
-            throw Daemon.StartFailure(description: "\(path): \(refusal)", isConfiguration: true)
+            let place = config.busLoads.first { $0.refusal != nil }?.devices.first?.path ?? "bess_units"
+            throw Daemon.StartFailure(
+                description: "\(places.text(place + ".poll_ms")): \(refusal)", isConfiguration: true)
         }
         if let device = config.realDevices.first {
             throw Daemon.StartFailure(
@@ -73,6 +78,18 @@ public struct CheckedSite: Sendable {
         }
         self.files = files
         self.path = path
+    }
+
+    /// A key of low order, or one that is no point of the curve, was never made by anybody.
+    private static func checkKeys(_ site: SiteConfig, _ places: SitePlaces) throws(Daemon.StartFailure) {
+        let keys = site.remoteLeases?.keys ?? []
+        for (index, key) in keys.enumerated() where !Signatures.isPublicKey(key.publicKey) {
+            let place = places.text("remote_leases.keys[\(index)].public_key")
+            throw Daemon.StartFailure(
+                description:
+                    "\(place): is no public key of Ed25519: 'ballast-aggregator lease key' makes one",
+                isConfiguration: true)
+        }
     }
 
     /// For tests: no file was read.
@@ -91,7 +108,9 @@ public struct CheckedSite: Sendable {
     /// What the configuration means, for a terminal of 120 columns.
     public var text: String {
         let lines =
-            [Daemon.summary(of: config, schedule)] + batteries + inverters + [InterlockMatrix(self).text]
+            [Daemon.summary(of: config, schedule)] + batteries + inverters + bounds + [
+                InterlockMatrix(self).text, remarksText,
+            ]
         return lines.joined(separator: "\n")
     }
 
@@ -130,13 +149,61 @@ public struct CheckedSite: Sendable {
         }
     }
 
+    /// What is shorter than what anybody here can see, and slower than what it bears.
+    private var bounds: [String] {
+        config.units.flatMap { unit in answerBound(unit) + scaleBound(unit) + pressBound(unit) }
+    }
+
+    /// A reading, a write, a look at the scale and the next reading, within three polls and a cycle.
+    private func answerBound(_ unit: UnitConfig) -> [String] {
+        let modbus = unit.inverter
+        guard modbus.driver == nil else { return [] }
+        let each = Int((modbus.poll * 3 + config.control.period).milliseconds / 4)
+        return [
+            "  inverter \(unit.id): where each answer takes more than \(each) ms it drops out again and again at a",
+            "    poll of \(Int(modbus.poll.milliseconds)) ms; such a device wants a longer poll_ms",
+        ]
+    }
+
+    /// How long another power of ten of its registers can have its way: the next look at it, and two
+    /// exchanges. Where answers come more slowly than declared, a reading goes before the look at the scale,
+    /// and another exchange may be under way: a write, a reading, the look, and zero.
+    private func scaleBound(_ unit: UnitConfig) -> [String] {
+        let modbus = unit.inverter
+        guard modbus.driver == nil else { return [] }
+        var look = modbus.poll
+        if case .tcp = modbus.endpoint { look = min(look, .milliseconds(250)) }
+        let time = max(look, .milliseconds(100)) + modbus.turnaround * 2 + config.control.period
+        let (bound, answer) = (Int(time.milliseconds.rounded(.up)), Int(modbus.turnaround.milliseconds))
+        // Slower ones drop out: `answerBound`.
+        let slowest = (modbus.poll * 3 + config.control.period).milliseconds / 3
+        let slow = Int((slowest * 4 + config.control.period.milliseconds).rounded(.up))
+        return [
+            "  inverter \(unit.id): numbers that come to mean ten times as much are told zero within \(bound) ms,",
+            "    where each answer takes \(answer) ms (turnaround_ms); where answers are slower, within four of them,",
+            "    \(slow) ms at the \(Int(slowest)) ms at which it drops out",
+        ]
+    }
+
+    private func pressBound(_ unit: UnitConfig) -> [String] {
+        guard let module = unit.ioModule, module.has(.emergencyStop),
+            let row = config.interlocks.rules.first(where: { $0.signal == .emergencyStopInput })
+        else { return [] }
+        let time = module.modbus.poll * 2 + row.debounce
+        let gap = Int((time + module.modbus.timeout).milliseconds)
+        return [
+            "  emergency stop \(unit.id): seen where it stands for \(Int(time.milliseconds)) ms, and for \(gap) ms",
+            "    where an answer of its module is lost: wire a button that latches (ISO 13850)",
+        ]
+    }
+
     /// The cause-and-effect matrix for other programs.
     public var json: String { InterlockMatrix(self).json }
 
     /// Writes the cause-and-effect matrix as a page that a safety engineer can print and sign.
     public func writeHTML(to path: String) throws(Daemon.StartFailure) {
         do throws(SystemError) {
-            try DurableFile.replace(path, with: Array(InterlockMatrix(self).html.utf8))
+            try OutputFile.write(Array(InterlockMatrix(self).html.utf8), to: path)
         } catch {
             throw Daemon.StartFailure(description: "\(path): \(error)")
         }

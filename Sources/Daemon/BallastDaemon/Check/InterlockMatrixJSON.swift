@@ -18,7 +18,15 @@ extension InterlockMatrix {
             ),
             ("not_in_force", .list(notInForce.map { .text($0) })),
             ("rows", .list(rows.map { Self.object($0) })),
+            ("remarks", .list(site.remarkLines.map { Self.object($0.remark, line: $0.line) })),
         ]).text
+    }
+
+    private static func object(_ remark: Remark, line: Int?) -> JSONValue {
+        .object([
+            ("weight", .text(remark.weight.word.lowercased())), ("key", .text(remark.key)),
+            ("line", .number(line.map { Double($0) })), ("text", .text(remark.text)),
+        ])
     }
 
     private static func object(_ row: Row) -> JSONValue {

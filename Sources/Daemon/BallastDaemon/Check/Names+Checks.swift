@@ -4,7 +4,12 @@ import Plant
 
 extension Names {
     /// The same of a device that is heard, and does not give all that it must.
-    static func check(_ id: InterlockID, _ missing: MissingReading?) -> String {
+    ///
+    /// - Parameter strays: what its wire brought while it said nothing.
+    static func check(_ id: InterlockID, _ missing: MissingReading?, strays: String? = nil) -> String {
+        if let strays {
+            return "\(strays): its protocol and profile, its bit rate, who else speaks on that wire"
+        }
         guard let missing, !missing.isSilent else { return check(id) }
         return
             "the wire is well and \(missing.name.name) is missing: does the \(missing.device.name) send it,"

@@ -30,9 +30,20 @@ struct UnitPorts: ~Copyable, Sendable {
 
 /// All inputs and the decision of one cycle, for those who look on.
 struct CycleSnapshot: Sendable, BitwiseCopyable {
+    /// What the wall clock showed at the decision's instant, since 1970-01-01 00:00 UTC: read once, so that
+    /// whoever tells of this cycle says the same. For people; nothing decides by it.
+    var wallNanoseconds: Int64 = 0
     var grid = GridImage()
     var units: InlineArray<64, UnitImage> = InlineArray(repeating: UnitImage())
     var decision = Decision()
+}
+
+/// An event of the cycle, with what the wall clock showed in it.
+struct TimedEvent: Sendable, BitwiseCopyable {
+    var event: Event
+    /// Since 1970-01-01 00:00 UTC.
+    var wallNanoseconds: Int64
+    var wallMilliseconds: Int64 { wallNanoseconds / 1_000_000 }
 }
 
 /// A command on its way to the cycle. One that lets power flow ends with the patience of who asked: nobody is
@@ -48,7 +59,7 @@ final class CycleLink: Sendable {
     let snapshots = TripleBuffer(CycleSnapshot())
     /// What must be on disk, for those who keep it: in the state folder, and in the runtime folder.
     let latches = (state: TripleBuffer(LatchImage()), runtime: TripleBuffer(LatchImage()))
-    let events: RingBuffer<Event>
+    let events: RingBuffer<TimedEvent>
     let commands: RingBuffer<TimedCommand>
     /// A stop has a way of its own, which is never full.
     let stopAsked = Atomic<Bool>(false)
@@ -62,7 +73,7 @@ final class CycleLink: Sendable {
 
     init() {
         let filler = Event(unit: nil, kind: .resumed, cycle: 0, at: MonotonicTime(nanoseconds: 0))
-        events = RingBuffer(capacity: 4_096, filler: filler)
+        events = RingBuffer(capacity: 4_096, filler: TimedEvent(event: filler, wallNanoseconds: 0))
         commands = RingBuffer(capacity: 64, filler: TimedCommand(command: .stop, until: nil))
     }
 }
@@ -105,22 +116,33 @@ struct CycleThread: ~Copyable, Sendable {
         runtimeLatches = link.latches.runtime.writer()
     }
 
+    /// What has passed before this thread ran was no period of it; the phase stays that of the buses.
+    static func start(_ epoch: MonotonicTime, period: Duration, at now: MonotonicTime) -> MonotonicTime {
+        let passed = (now - epoch).nanoseconds / period.nanoseconds
+        return passed > 0 ? epoch + .nanoseconds(passed * period.nanoseconds) : epoch
+    }
+
     mutating func run() {
         let images = UnsafeMutablePointer<UnitImage>.allocate(capacity: ports.count)
         images.initialize(repeating: UnitImage(), count: ports.count)
         let decision = UnsafeMutablePointer<Decision>.allocate(capacity: 1)
         decision.initialize(to: Decision())
+        // Its pages are there before the first cycle.
+        let stagingBytes = tap?.layout.bytesMax ?? 0
+        let staging = UnsafeMutableRawPointer.allocate(byteCount: max(16, stagingBytes), alignment: 16)
+        staging.initializeMemory(as: UInt8.self, repeating: 0, count: stagingBytes)
         defer {
+            staging.deallocate()
             images.deallocate()
             decision.deallocate()
         }
-        var planned = epoch
+        var planned = Self.start(epoch, period: period, at: MonotonicTime.now())
         while !link.stop.isRaised {
             planned = planned + period
             planned.sleep()
             let begun = MonotonicTime.now()
             link.timing.lateness.record((begun - planned).nanoseconds)
-            turn(images, &decision.pointee, begun)
+            turn(images, &decision.pointee, begun, staging)
             let ended = MonotonicTime.now()
             link.timing.execution.record((ended - begun).nanoseconds)
             planned = skipMissed(planned, at: ended)
@@ -128,7 +150,8 @@ struct CycleThread: ~Copyable, Sendable {
     }
 
     private mutating func turn(
-        _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision, _ begun: MonotonicTime
+        _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision, _ begun: MonotonicTime,
+        _ staging: UnsafeMutableRawPointer
     ) {
         decision.events.removeAll()
         meter.update()
@@ -148,6 +171,8 @@ struct CycleThread: ~Copyable, Sendable {
         // Read after the image is frozen: a sample that a bus publishes meanwhile must not come from the
         // future.
         let now = MonotonicTime.now()
+        // The one reading of the wall clock: what is told of this cycle bears it.
+        let wall = WallClock.nowNanoseconds()
         steps &+= 1
         if let tap, tap.wantsController.exchange(false, ordering: .acquiringAndReleasing) {
             tap.controllers.push {
@@ -161,8 +186,9 @@ struct CycleThread: ~Copyable, Sendable {
         let decided = MonotonicTime.now()
         actuate(&decision)
         let actuated = MonotonicTime.now()
-        publish(grid, images, &decision)
-        record(grid, images, &decision)
+        publish(grid, images, &decision, wall)
+        // Last of all, and what it takes is counted as publication.
+        tap?.put(grid, images, &decision, wallNanoseconds: wall, staging: staging)
         link.timing.image.record((now - begun).nanoseconds)
         link.timing.step.record((decided - now).nanoseconds)
         link.timing.actuation.record((actuated - decided).nanoseconds)
@@ -189,18 +215,6 @@ struct CycleThread: ~Copyable, Sendable {
     ) {
         tap?.commands.push(TappedCommand(command: command, cycle: steps, at: now))
         controller.handle(command, at: now, into: &decision)
-    }
-
-    /// Last of all, and what it takes is counted as publication.
-    private mutating func record(
-        _ grid: GridImage, _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision
-    ) {
-        guard let tap else { return }
-        tap.cycles.push { slot in
-            slot.grid = grid
-            slot.decision.take(&decision)
-            for unit in 0..<ports.count { slot.units[unit] = images[unit] }
-        }
     }
 
     /// How old the samples were when the cycle took them; a reading without a value has no age.
@@ -230,7 +244,8 @@ struct CycleThread: ~Copyable, Sendable {
     }
 
     private mutating func publish(
-        _ grid: GridImage, _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision
+        _ grid: GridImage, _ images: UnsafeMutablePointer<UnitImage>, _ decision: inout Decision,
+        _ wallNanoseconds: Int64
     ) {
         // First: what is latched is on its way to the disk before anybody can tell of it.
         stateLatches.pending.pointee.fill(from: &decision)
@@ -238,7 +253,10 @@ struct CycleThread: ~Copyable, Sendable {
         runtimeLatches.pending.pointee.fill(from: &decision)
         runtimeLatches.commit()
         link.lostEvents.add(UInt64(decision.events.lost), ordering: .relaxed)
-        decision.events.forEach { link.events.push($0) }
+        decision.events.forEach {
+            link.events.push(TimedEvent(event: $0, wallNanoseconds: wallNanoseconds))
+        }
+        snapshots.pending.pointee.wallNanoseconds = wallNanoseconds
         snapshots.pending.pointee.grid = grid
         snapshots.pending.pointee.decision.take(&decision)
         for unit in 0..<ports.count { snapshots.pending.pointee.units[unit] = images[unit] }

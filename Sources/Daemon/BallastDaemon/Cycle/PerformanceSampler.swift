@@ -97,6 +97,7 @@ struct PerformanceSampler {
             setpoint: snapshot.decision.setpoint, delivered: delivered,
             stateOfCharge: charge.map { Fraction($0) }, rated: rated, inService: inService,
             chargeLimit: isChargeLimited
-                ? (isDischargeLimited ? .both : .charge) : (isDischargeLimited ? .discharge : .none))
+                ? (isDischargeLimited ? .both : .charge) : (isDischargeLimited ? .discharge : .none),
+            isSimulated: snapshot.decision.isFrequencyTest(settings))
     }
 }

@@ -30,7 +30,7 @@ enum Threads {
                 isSimulation: config.mode.rules.isOwnUserService, isCommissioned: latches.isCommissioned),
             journal: journal, beat: onlookers.control,
             modbus: ModbusDesk(config, ports: site.modbusLinks.map { ($0.endpoint, $0.service) }),
-            leases: leases, agc: agc, tap: site.tap)
+            leases: leases, agc: agc, tap: site.tap, frequencyRule: FrequencyTestRule(config))
         let proxy = try Self.proxy(config, control, journal)
         let realtime = Handshake()
         let keeping = LatchPlaces(config).keeping(

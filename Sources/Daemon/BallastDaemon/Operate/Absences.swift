@@ -101,7 +101,7 @@ extension Person {
 
     var text: String {
         switch self {
-        case .user(let id): "user id \(id)"
+        case .user(let id): Accounts.person(id)
         case .unknown: "somebody unknown"
         case .program: "the program"
         }
@@ -109,7 +109,7 @@ extension Person {
 }
 
 extension LatchRecord.Absence.Kind {
-    fileprivate init(_ kind: UnitLock.Kind) {
+    init(_ kind: UnitLock.Kind) {
         switch kind {
         case .maintenance: self = .maintenance
         case .standby: self = .standby

@@ -4,6 +4,7 @@ import LinuxIO
 import Plant
 import PowerDispatch
 import Quantities
+import Recorder
 
 /// What an operator asks of the site's or a unit's power, and the locks that people set and end.
 extension ControlService {
@@ -57,7 +58,7 @@ extension ControlService {
         var reason: String
         var until: MonotonicTime
 
-        /// `user id 0, 4 min 58 s left: noise at night`.
+        /// `anna (user id 1000), 4 min 58 s left: noise at night`.
         var text: String { "\(by), \(WhyText.left((until - .now()).seconds)) left: \(reason)" }
     }
 
@@ -130,7 +131,15 @@ extension ControlService {
         let key = LockKey(unit: unit, kind: kind.rawValue, userID: asker.userID)
         state.withLock { $0.reasons[key] = request.reason }
         let time = request.for_s.map { Duration.milliseconds(Int64($0 * 1_000)) }
-        return send(.lock(unit: unit, kind, for: time, by: asker.person), done)
+        let answer = send(.lock(unit: unit, kind, for: time, by: asker.person), done)
+        let (name, reason) = (units[unit], request.reason ?? "")
+        let own = LatchRecord.Absence.Kind(kind)
+        return kept(answer) { (record: LatchRecord) -> Bool in
+            for lock in record.absences where lock.unit == name && lock.kind == own {
+                if lock.userID == asker.userID && lock.reason == reason { return true }
+            }
+            return false
+        }
     }
 
     /// Ends the asker's own locks, or those of the person that the request names.
@@ -183,7 +192,7 @@ extension Controller.Command {
         switch self {
         case .setBasePoint(.agc, _, _), .setBasePoint(.aggregator, _, _): true
         case .reset, .setBasePoint, .revokeBasePoint, .lock, .unlock, .reenter, .override,
-            .setStandingPower, .narrow, .stop, .resume, .resumeUnit:
+            .setStandingPower, .narrow, .testFrequency, .stop, .resume, .resumeUnit:
             false
         }
     }

@@ -32,6 +32,7 @@ extension ControlService {
         guard hand(.resume(by: asker.person), until: .now() + Self.validity),
             let event = waitFor({ $0.resumed })
         else { return noAnswer }
+        waitForPicture(of: event)
         let (answers, status) = state.withLock { ($0.answers, $0.status?.units ?? []) }
         var (begun, tripped, held): ([String], [String], [String]) = ([], [], [])
         for (index, name) in units.enumerated() {

@@ -4,6 +4,7 @@ import LinuxIO
 import Plant
 import PowerDispatch
 import Quantities
+import Recorder
 import SiteEvents
 import Synchronization
 
@@ -12,6 +13,8 @@ final class ControlService: Sendable {
     struct State: Sendable {
         var status: SiteStatus?
         var trips: [TripStatus] = []
+        /// Newest first.
+        var events: [EventStatus] = []
         /// Newest answers of the cycle to resets and resumes, by unit.
         var answers: [Int: Event] = [:]
         /// The same of the whole site's resume.
@@ -20,6 +23,8 @@ final class ControlService: Sendable {
         var reasons: [LockKey: String] = [:]
         /// Who has stopped the site, since when and why.
         var stopWords: String?
+        /// Stops and locks as they stand on disk; `nil` where nobody keeps any.
+        var onDisk: LatchRecord?
         /// Whose power holds, of the site (`nil`) or a unit.
         var wishes: [Int?: Wish] = [:]
     }
@@ -32,15 +37,17 @@ final class ControlService: Sendable {
 
     let state = Mutex(State())
     private let commands = Mutex<Void>(())
-    private let link: CycleLink
+    let link: CycleLink
     let units: [String]
     private let timing: TimingSource
-    private let access: ControlAccess
+    let access: ControlAccess
     let journal: Journal
     private let modbus: ModbusDesk
     let leases: LeaseDesk?
     let agc: AGCDesk?
     let tap: CycleTap?
+    let frequencyRule: FrequencyTestRule
+    let certificateNotice = CertificateNotice()
     private let stop = StopFlag()
     private let beat: Beat
     let reversionDesk = ReversionDesk()
@@ -48,8 +55,9 @@ final class ControlService: Sendable {
     init(
         link: CycleLink, units: [String], timing: TimingSource, access: ControlAccess, journal: Journal,
         beat: Beat = Beat("control"), modbus: ModbusDesk = ModbusDesk(), leases: LeaseDesk? = nil,
-        agc: AGCDesk? = nil, tap: CycleTap? = nil
+        agc: AGCDesk? = nil, tap: CycleTap? = nil, frequencyRule: FrequencyTestRule = .never
     ) {
+        self.frequencyRule = frequencyRule
         self.leases = leases
         self.agc = agc
         self.tap = tap
@@ -62,10 +70,11 @@ final class ControlService: Sendable {
         self.journal = journal
     }
 
-    func update(_ status: SiteStatus, trips: [TripStatus]) {
+    func update(_ status: SiteStatus, trips: [TripStatus], events: [EventStatus] = []) {
         state.withLock {
             $0.status = status
             $0.trips = trips
+            $0.events = events
         }
     }
 
@@ -73,18 +82,29 @@ final class ControlService: Sendable {
     var currentStatus: SiteStatus? { state.withLock { $0.status } }
 
     /// Tells what the cycle made of a command.
-    func saw(_ event: Event) {
+    ///
+    /// - Returns: whether somebody is answered by it.
+    func saw(_ event: Event) -> Bool {
         switch event.kind {
         case .resetDone, .resetRefused, .resetNeedsService, .holdEnded, .resumeRefused, .held:
-            guard let unit = event.unit else { return }
+            guard let unit = event.unit else { return false }
             state.withLock { $0.answers[unit] = event }
-        case .resumed: state.withLock { $0.resumed = event }
-        case _: return
+            return true
+        case .resumed:
+            state.withLock { state in
+                state.resumed = event
+                state.stopWords = nil
+            }
+            return true
+        case _: return false
         }
     }
 
-    /// Why the person has asked for the lock that the event tells of, in that person's words.
+    /// Who stopped the site in a former run, since when and why.
+    func remember(stop words: String?) { state.withLock { $0.stopWords = words } }
+    /// Why the person has asked for the lock of the event, in their own words; of a stop by whom and when.
     func reason(of event: Event) -> String {
+        if event.kind == .stopRequested { return state.withLock { $0.stopWords } ?? "" }
         guard case .lockBegun(let kind) = event.kind, let unit = event.unit else { return "" }
         let key = LockKey(unit: unit, kind: kind.rawValue, userID: event.by?.userID)
         return state.withLock { $0.reasons[key] } ?? ""
@@ -96,7 +116,16 @@ final class ControlService: Sendable {
     func ask(_ command: Controller.Command, about unit: Int) -> Event? {
         _ = state.withLock { $0.answers.removeValue(forKey: unit) }
         guard hand(command, until: .now() + Self.validity) else { return nil }
-        return waitFor { state in state.answers[unit].flatMap { command.isAnswered(by: $0) ? $0 : nil } }
+        let answer = waitFor { state in state.answers[unit].flatMap { command.isAnswered(by: $0) ? $0 : nil }
+        }
+        if let answer { waitForPicture(of: answer) }
+        return answer
+    }
+
+    /// Whoever looks once they are answered finds what the answer says; not for longer than a disk may take.
+    func waitForPicture(of event: Event) {
+        let limit = MonotonicTime.now() + .milliseconds(500)
+        _ = waitFor(until: limit) { state in state.status.flatMap { $0.cycle >= event.cycle ? true : nil } }
     }
 
     /// A command that the cycle has not taken by then lapses, before who asked is told so.
@@ -166,11 +195,13 @@ final class ControlService: Sendable {
                 case .status, .timing, .metrics, .trips, .stop:
                     return answer(question.request, asker)
                 case .lease: return lease(question, asker)
+                case .certificate: return certificate(question.request, asker)
                 case .agcRelease: return centre(question, asker)
                 case .agc:
                     return still.isBehind(at: .now())
                         ? refused(question.request, asker, Self.stoodStill) : centre(question, asker)
-                case .reset, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .capture:
+                case .reset, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .frequencyTest,
+                    .capture:
                     if still.isBehind(at: .now()) {
                         return refused(question.request, asker, Self.stoodStill)
                     }
@@ -204,6 +235,8 @@ final class ControlService: Sendable {
                 next.question.answer(refused(next.question.request, next.asker, late))
                 continue
             }
+            // Here, where a slow disk holds no stop up.
+            Accounts.learnNames()
             next.question.answer(answer(next.question.request, next.asker))
         }
     }
@@ -224,9 +257,14 @@ final class ControlService: Sendable {
         case .metrics:
             return ControlAnswer(
                 metrics: MetricsText.text(state.withLock { $0.status }, timing.report()))
-        case .trips: return ControlAnswer(trips: state.withLock { $0.trips })
-        case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .capture, .lease,
-            .agc, .agcRelease:
+        case .trips:
+            return state.withLock { state in
+                var answer = ControlAnswer(trips: state.trips)
+                answer.events = state.events
+                return answer
+            }
+        case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .frequencyTest,
+            .capture, .lease, .certificate, .agc, .agcRelease:
             log(request, asker)
             let answer = change(request, asker)
             if let error = answer.error { return refused(request, asker, error) }
@@ -245,8 +283,9 @@ final class ControlService: Sendable {
         case .modbusWrite:
             return modbusWrite(request, asker)
         case .reversion: return reversion(request)
+        case .frequencyTest: return frequencyTest(request)
         case .capture: return capture(request)
-        case .status, .timing, .trips, .metrics, .lease, .agc, .agcRelease:
+        case .status, .timing, .trips, .metrics, .lease, .certificate, .agc, .agcRelease:
             return ControlAnswer(error: "nothing to change")
         }
     }
@@ -291,26 +330,6 @@ final class ControlService: Sendable {
         (MonotonicTime.now() + .milliseconds(1)).sleep()
         guard isTaken == true, link.lapsed.load(ordering: .acquiring) == lapsed else { return noAnswer }
         return ControlAnswer(done: done)
-    }
-
-    /// A stop that was received is carried out, whatever else waits or stands still.
-    private func stopSite(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer {
-        link.stopAsked.store(true, ordering: .releasing)
-        let since = WallClock.text(milliseconds: WallClock.nowMilliseconds())
-        state.withLock { state in
-            // Who stopped it first has stopped it.
-            guard state.status?.stopped != true || state.stopWords == nil else { return }
-            state.stopWords = "by \(asker.name) since \(since): \(request.reason ?? "")"
-        }
-        let isTaken = waitFor(until: .now() + .milliseconds(300)) { _ in
-            self.link.stopAsked.load(ordering: .acquiring) ? nil : true
-        }
-        return isTaken == true
-            ? ControlAnswer(done: "the site is being taken out of service")
-            : ControlAnswer(
-                done:
-                    "received; the cycle stands still, so that outputs expire by themselves, and the site is taken"
-                    + " out of service as soon as it turns")
     }
 
     var noSuchUnit: ControlAnswer {

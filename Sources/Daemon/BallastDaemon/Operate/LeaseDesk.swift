@@ -27,6 +27,7 @@ final class LeaseDesk: Sendable {
     private let file: LeaseRecordFile
     private let journal: Journal
     private let book: Mutex<LeaseBook>
+    private let pace = Mutex(RefusalPace())
     private let questions = Mutex<[Question]>([])
     private let stop = StopFlag()
     private let beat: Beat
@@ -65,12 +66,14 @@ final class LeaseDesk: Sendable {
         while !stop.isRaised {
             beat.turn()
             let next = questions.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            tellCounted(isLast: false)
             guard let next else {
                 (MonotonicTime.now() + .milliseconds(10)).sleep()
                 continue
             }
             next.answer(answer(next, control))
         }
+        tellCounted(isLast: true)
     }
 
     private func answer(_ question: Question, _ control: ControlService) -> ControlAnswer {
@@ -84,8 +87,9 @@ final class LeaseDesk: Sendable {
         if let refusal = control.reversionDesk.remoteRefusal {
             return refuse(.notAllowed, lease, question.asker, refusal)
         }
+        let moment = Self.moment(isClockAsked: isClockAsked)
         let (verdict, record) = book.withLock { book in
-            let verdict = book.judge(lease, at: Self.moment(isClockAsked: isClockAsked)) {
+            let verdict = book.judge(lease, at: moment) {
                 config.keys.contains {
                     $0.id == lease.key
                         && Signatures.isValid(open.signature, of: open.signed, by: $0.publicKey)
@@ -98,7 +102,7 @@ final class LeaseDesk: Sendable {
         do throws(SystemError) { try file.write(record) } catch {
             return refuse(.notSaved, lease, question.asker, "\(file.path): \(error)")
         }
-        return grant(verdict, lease, question, control)
+        return grant(verdict, since: moment.monotonic, lease, question, control)
     }
 
     private static func moment(isClockAsked: Bool) -> LeaseBook.Moment {
@@ -107,18 +111,24 @@ final class LeaseDesk: Sendable {
             isSynchronised: !isClockAsked || ClockDiscipline()?.isSynchronised == true)
     }
 
+    /// - Parameter judged: the time counts from there, whatever the disk took since.
     private func grant(
-        _ verdict: LeaseBook.Verdict, _ lease: RemoteLease, _ question: Question, _ control: ControlService
+        _ verdict: LeaseBook.Verdict, since judged: MonotonicTime, _ lease: RemoteLease, _ question: Question,
+        _ control: ControlService
     ) -> ControlAnswer {
         let answer: ControlAnswer
         switch verdict {
         case .refused: return ControlAnswer(error: "refused")
         case .release:
             answer = control.send(.revokeBasePoint(.aggregator), "the aggregator's lease ends")
-        case .power(let watts, let time):
-            let text =
-                "the aggregator's lease: \(Double(watts) / 1_000) kW for \(Self.seconds(time)) s, inside every limit"
-            answer = control.send(.setBasePoint(.aggregator, Watts(Double(watts)), for: time), text)
+        case .power(let watts, let whole):
+            let time = judged + whole - .now()
+            guard time > .zero else {
+                return refuse(.expired, lease, question.asker, "the disk took too long")
+            }
+            let (given, words) = Self.given(watts, control.currentStatus)
+            let text = "the aggregator's lease: \(words) for \(Self.seconds(time)) s"
+            answer = control.send(.setBasePoint(.aggregator, Watts(given), for: time), text)
         }
         guard let done = answer.done else {
             return refuse(.noAnswer, lease, question.asker, answer.error)
@@ -131,6 +141,26 @@ final class LeaseDesk: Sendable {
         return answer
     }
 
+    /// What of it can be, in watts, and in words for who asked: what stands against it now is said.
+    static func given(_ watts: Int64, _ status: SiteStatus?) -> (watts: Double, words: String) {
+        let asked = Double(watts)
+        guard let status else { return (asked, "\(asked / 1_000) kW, inside every limit") }
+        let most = status.units.reduce(0) { $0 + $1.rating_kw } * 1_000
+        let given = most > 0 ? min(max(asked, -most), most) : asked
+        var words = "\(given / 1_000) kW"
+        if given != asked { words += " of \(asked / 1_000) kW, which is beyond the units' ratings" }
+        if status.stopped {
+            words += ", but the site is stopped by a person"
+        } else if !status.units.contains(where: { $0.mode == "running" }) {
+            words += ", but no unit is in service"
+        } else if status.base_point_by == "operator" {
+            words += ", but an operator's setpoint holds"
+        } else if given == asked {
+            words += ", inside every limit"
+        }
+        return (given, words)
+    }
+
     private static func seconds(_ time: Duration) -> Int { Int(time / .seconds(1)) }
 
     private func refuse(
@@ -138,10 +168,23 @@ final class LeaseDesk: Sendable {
     ) -> ControlAnswer {
         let what = lease.map { "lease \($0.sequence) of \($0.key) (dispatch \($0.dispatch))" } ?? "a lease"
         let text = "\(what) refused: \(refusal.rawValue)" + (detail.map { ": \($0)" } ?? "")
-        var line = told(.remoteLeaseRefused, text, lease, asker)
-        line.add(.cause, refusal.rawValue)
-        journal.write(line)
+        if pace.withLock({ $0.isTold(refusal, at: .now()) }) {
+            var line = told(.remoteLeaseRefused, text, lease, asker)
+            line.add(.cause, refusal.rawValue)
+            journal.write(line)
+        }
         return ControlAnswer(error: text)
+    }
+
+    /// What was refused without a line of its own, in one.
+    private func tellCounted(isLast: Bool) {
+        guard let counts = pace.withLock({ $0.summary(at: .now(), isLast: isLast) }) else { return }
+        let words = counts.map { "\($0.key.rawValue) \($0.value)" }.sorted()
+        var line = LogRecord(
+            .remoteLeaseRefused, "more leases refused: \(words.joined(separator: ", "))",
+            [.source: "unknown", .role: "none", .via: "signed_lease"])
+        line.add(.cause, "too_often")
+        journal.write(line)
     }
 
     private func told(_ event: EventName, _ text: String, _ lease: RemoteLease?, _ asker: Asker) -> LogRecord

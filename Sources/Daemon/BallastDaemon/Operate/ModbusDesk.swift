@@ -82,7 +82,7 @@ final class ModbusDesk: Sendable {
     ) -> ControlAnswer {
         switch outcome {
         case .written: return ControlAnswer(done: "written: \(write.summary)")
-        case .failed(let error): return ControlAnswer(error: "not written: \(error)")
+        case .failed(let error): return ControlAnswer(error: "not written: \(ExceptionText.text(error))")
         case .noSuchDevice: return ControlAnswer(error: "the link has no device \(write.unit_id)")
         case .notScanned:
             return ControlAnswer(

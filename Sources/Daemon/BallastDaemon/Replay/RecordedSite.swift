@@ -55,6 +55,23 @@ struct RecordedSite {
         config = config.paced(by: profiles)
     }
 
+    /// The files that a recording carries before its first cycle; what is damaged there is passed over.
+    static func files(_ bytes: [UInt8]) throws(RecordingFault) -> [(path: String, bytes: [UInt8])] {
+        var reader = try RecordingReader(bytes)
+        var files: [(path: String, bytes: [UInt8])] = []
+        while true {
+            do throws(RecordingFault) {
+                switch try reader.next() {
+                case .file(let path, let bytes): files.append((path, bytes))
+                case .about, .capture, .fields, .instant: continue
+                case .start, .checkpoint, .command, .cycle, .endAsked, .end, nil: return files
+                }
+            } catch {
+                guard reader.skipDamage() else { throw error }
+            }
+        }
+    }
+
     private static func lacking(_ file: String, _ text: String) -> ConfigError {
         ConfigError(file: file, position: ConfigPosition(line: 1, column: 1), key: "", message: text)
     }

@@ -27,6 +27,8 @@ public struct Replay {
     /// Of the controller in the recording.
     public private(set) var starts = 0
     public private(set) var difference: Difference?
+    /// What was damaged between what could be read, each with its place, and how many cycles came before.
+    private var damages: [(text: String, before: UInt64)] = []
     /// Why the rest, or all of it, could not be read or run.
     public private(set) var fault: String?
     /// Over all decisions, as they were made now.
@@ -48,6 +50,10 @@ public struct Replay {
     private let accepts: Bool
     private let checkpoints: Bool
     private let takesUpStates: Bool
+    /// How another version's words lie in this one's; `nil` = they are the same.
+    private var fields: FieldMap?
+    /// It goes on from a state of another program: bit by bit nothing can be compared.
+    private(set) var isOfAnotherProgram = false
 
     /// Replays all of it, up to the first difference or fault.
     ///
@@ -68,11 +74,18 @@ public struct Replay {
             inputCount = CycleNames.inputs(reader.unitCount).count
             names = CycleNames.decision(reader.unitCount)
             unitCount = reader.unitCount
+            fields = reader.fields
             recorder = CycleRecorder(unitCount: unitCount, about: "replay", files: [])
-            while difference == nil || accepts, fault == nil, let record = try reader.next() { take(record) }
+            while try goOn(&reader) {}
             isEnded = reader.isEnded
         } catch {
             fault = error.description
+        }
+        if fault == nil, let first = damages.first {
+            let more = cycles - first.before
+            fault =
+                damages.map(\.text).joined(separator: "; ")
+                + (more > 0 ? "; behind it the recording goes on: \(more) of these cycles" : "")
         }
         if let core { recorder = core.recorder }
         digest = recorder?.digest.text ?? ""
@@ -86,19 +99,40 @@ public struct Replay {
     /// All that there is was compared, and is the same.
     public var isIdentical: Bool { difference == nil && fault == nil && cycles > 0 }
 
+    /// Takes the next record; behind damage it goes on with the next state.
+    ///
+    /// - Returns: whether there may be more.
+    private mutating func goOn(_ reader: inout RecordingReader) throws(RecordingFault) -> Bool {
+        guard difference == nil || accepts, fault == nil else { return false }
+        do throws(RecordingFault) {
+            guard let record = try reader.next() else { return false }
+            take(record)
+            return true
+        } catch {
+            // What is made anew has no hole.
+            guard !accepts, reader.skipDamage() else { throw error }
+            damages.append((error.description, cycles))
+            if let core { recorder = core.recorder }
+            core = nil
+            return true
+        }
+    }
+
     private mutating func take(_ record: RecordingReader.Record) {
         switch record {
         case .about(let text): about = text
         case .file(let path, let bytes): files.append((path, bytes))
         case .start(let start): begin(start)
         case .checkpoint(let found): resume(found)
-        case .capture: break
+        case .capture, .instant: break
+        case .fields(let map): fields = map
         case .command(let command, let now): core?.handle(command, at: now)
         case .endAsked(let now): core?.beginEnd(at: now)
         case .cycle(let inputs, let decision): turn(inputs, decision)
         case .end(let count, let digest):
             let own = core?.recorder ?? recorder
-            if accepts && difference != nil { break }
+            // Of other words it is another digest.
+            if accepts && difference != nil || !damages.isEmpty || fields != nil { break }
             if count != cycles || digest != own?.digest.value {
                 fault = "its end tells of \(count) cycles with another digest than those that are there"
             }
@@ -146,10 +180,11 @@ public struct Replay {
             return
         }
         guard found.program == ProgramIdentity.own else {
+            isOfAnotherProgram = true
             fault =
                 "it begins with the state of a running controller, which only the program that recorded it can "
-                + "take up: that was \(found.program), and this is \(ProgramIdentity.own). What was recorded is "
-                + "shown (--step, --page, --csv, --comtrade), and --with a site's file compares settings on it"
+                + "take up: that was \(about), program \(found.program), and this is \(ProgramIdentity.own). Bit by bit "
+                + "nothing can be compared. What was recorded is shown (--step, --page, --csv, --comtrade)"
             return
         }
         guard takesUpStates else {
@@ -183,6 +218,7 @@ public struct Replay {
         guard let words = core.recorder?.words else { return }
         guard difference == nil else { return }
         for index in decision.indices where words[inputCount + index] != decision[index] {
+            if let fields, !fields.isRecorded(index) { continue }
             difference = Difference(
                 cycle: cycles, time: inputs.now - begun, field: names[index], recorded: decision[index],
                 replayed: words[inputCount + index])
@@ -194,7 +230,8 @@ public struct Replay {
     public var text: String {
         if let difference {
             let time = Double((difference.time.milliseconds).rounded()) / 1_000
-            return "differs in cycle \(difference.cycle), \(time) s after the start: \(difference.field) is "
+            let field = named(difference.field)
+            return "differs in cycle \(difference.cycle), \(time) s after the start: \(field) is "
                 + "\(Self.shown(difference.replayed)), recorded was \(Self.shown(difference.recorded)); "
                 + "the \(difference.cycle - 1) before are identical"
         }
@@ -207,9 +244,42 @@ public struct Replay {
         return "identical, \(compared)" + (isEnded ? "" : "; the recording was not ended")
     }
 
+    /// What of another version's recording can be compared and what cannot; empty where its words are ours.
+    var limits: [String] {
+        guard let fields else { return [] }
+        func list(_ names: [String]) -> String { names.joined(separator: ", ") }
+        var lines = [
+            "another version has recorded it: \(fields.recordedDecisionCount) of the \(fields.decisionCount) words of a "
+                + "decision are compared, by name"
+        ]
+        if !fields.missing.inputs.isEmpty {
+            lines.append(
+                "this version also looks at \(list(fields.missing.inputs)): not recorded, and taken as never seen"
+            )
+        }
+        if !fields.missing.decision.isEmpty {
+            lines.append("not recorded, so not compared: \(list(fields.missing.decision))")
+        }
+        if !(fields.unknown.inputs + fields.unknown.decision).isEmpty {
+            lines.append(
+                "recorded, and unknown to this version: \(list(fields.unknown.inputs + fields.unknown.decision))"
+            )
+        }
+        return lines
+    }
+
+    /// `units[0].setpoint of BESS_01`.
+    private func named(_ field: String) -> String {
+        guard field.hasPrefix("units["), let number = Int(field.dropFirst(6).prefix { $0 != "]" }),
+            let units = site?.config.units, units.indices.contains(number)
+        else { return field }
+        return "\(field) of \(units[number].id)"
+    }
+
     /// A word does not know what it is: a number where it looks like one.
     private static func shown(_ word: UInt64) -> String {
         if word == .max { return "nothing" }
+        if word == 1 << 63 { return "-0.0" }
         let number = Double(bitPattern: word)
         return number.magnitude > 1e-9 && number.magnitude < 1e15 ? "\(number)" : "\(word)"
     }
@@ -235,7 +305,9 @@ extension Replay {
             _ = ProgramIdentity.own
             try Confinement.enter()
             let replay = Replay(bytes, takesUpStates: true)
-            return ("\(path): \(replay.text)", replay.isIdentical)
+            var lines = ["\(path): \(replay.text)"] + replay.limits
+            if replay.isOfAnotherProgram { lines.append(WhatIf(bytes).ofThisVersion) }
+            return (lines.joined(separator: "\n"), replay.isIdentical)
         } catch {
             return ("\(path): \(error)", false)
         }

@@ -9,9 +9,15 @@ import SiteConfig
 /// wrote them.
 enum ControllerWords {
     static func of(_ controller: Controller) -> [UInt64] {
+        var controller = controller
+        return of(&controller)
+    }
+
+    /// The same without a copy of it.
+    static func of(_ controller: inout Controller) -> [UInt64] {
         let size = MemoryLayout<Controller>.size
         var words = [UInt64](repeating: 0, count: (size + 7) / 8)
-        withUnsafeBytes(of: controller) { bytes in
+        withUnsafeBytes(of: &controller) { bytes in
             words.withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
         }
         return words

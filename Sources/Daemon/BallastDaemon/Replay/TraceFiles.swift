@@ -1,4 +1,5 @@
 import CycleRecord
+import Glibc
 import Incident
 import LinuxIO
 import SiteConfig
@@ -25,18 +26,11 @@ public struct TraceFiles: Sendable {
         } catch {
             throw ReadingFailure(description: "\(path): \(error)")
         }
-        guard let bytes = found else { throw ReadingFailure(description: "\(path): there is no such file") }
+        guard let bytes = found else {
+            throw ReadingFailure(description: "\(path): there is no such file")
+        }
         do {
-            var reader = try RecordingReader(bytes)
-            var files: [(path: String, bytes: [UInt8])] = []
-            reading: while let record = try reader.next() {
-                switch record {
-                case .file(let path, let bytes): files.append((path, bytes))
-                case .about, .capture: continue
-                case .start, .checkpoint, .command, .cycle, .endAsked, .end: break reading
-                }
-            }
-            let site = try RecordedSite(files)
+            let site = try RecordedSite(RecordedSite.files(bytes))
             let trace = Trace(bytes, site: site.config.siteID, units: site.config.units.map(\.id))
             return (trace, site.config.gridIntegration.nominalFrequency.value)
         } catch {
@@ -56,7 +50,11 @@ public struct TraceFiles: Sendable {
     /// - Parameters:
     ///   - journal: a file of lines.
     ///   - performance: a file with a page.
-    public static func beside(journal: String?, performance: String?) -> [Beside] {
+    ///   - audit: a file of lines; the first says what a check of the whole audit found.
+    ///   - own: the performance record that the recording itself carries, where there is no file of it.
+    public static func beside(
+        journal: String?, performance: String?, audit: String? = nil, own: Beside? = nil
+    ) -> [Beside] {
         func text(_ path: String) -> String? {
             // Why it is not there says whoever was to write it.
             let bytes = try? DurableFile.read(path, limit: 64 << 20)
@@ -80,6 +78,16 @@ public struct TraceFiles: Sendable {
                 Beside(
                     name: "performance", title: "How the site answered the frequency",
                     content: .page(page)))
+        } else if let own {
+            all.append(own)
+        }
+        if let audit {
+            let lines = text(audit)?.split(separator: "\n").map(String.init) ?? []
+            all.append(
+                Beside(
+                    name: "audit", title: "Audit",
+                    content: .lines(Array(lines.dropFirst().suffix(mostLines))),
+                    note: lines.first ?? "No audit is at hand."))
         }
         return all
     }
@@ -129,6 +137,7 @@ public struct TraceFiles: Sendable {
         let text = trace.scenario(sitePath: first ?? "site.yaml", profilePath: "frequency.csv")
         lines.append(try write(Array(trace.frequencyProfile.utf8), to: folder + "/frequency.csv"))
         lines.append(try write(Array(text.utf8), to: folder + "/scenario.yaml"))
+        lines += trace.notInScenario.map { "not in the scenario: \($0)" }
         return lines
     }
 
@@ -142,53 +151,36 @@ public struct TraceFiles: Sendable {
     }
 
     private static func write(_ bytes: [UInt8], to path: String) throws(SystemError) -> String {
-        try DurableFile.replace(path, with: bytes)
+        try OutputFile.write(bytes, to: path)
         return "\(path): \(bytes.count) bytes"
     }
 }
 
-extension Trace {
-    /// A line a cycle and one for each unit in it: what was seen, decided, and what held it back.
-    public var steps: String {
-        func one(_ value: Double, _ uom: String) -> String {
-            value.isFinite ? "\((value * 100).rounded() / 100) \(uom)" : "no \(uom)"
+/// A file that somebody named for what a tool has to say.
+enum OutputFile {
+    /// A regular file, or none yet, is replaced whole; what a symbolic link leads to likewise. Anything else,
+    /// a pipe or a device, is opened and written: it stays what it is.
+    static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return try DurableFile.replace(path, with: bytes) }
+        guard status.st_mode & S_IFMT != S_IFREG else {
+            var whole = [CChar](repeating: 0, count: Int(PATH_MAX))
+            guard realpath(path, &whole) != nil else { throw SystemError.last("realpath") }
+            let target = String(
+                decoding: whole.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            return try DurableFile.replace(target, with: bytes)
         }
-        func value(_ owner: String?, _ name: String, _ index: Int) -> Double {
-            analog.first { $0.owner == owner && $0.name == name }?.values[index] ?? .nan
+        let number = open(path, O_WRONLY | O_CLOEXEC)
+        guard number >= 0 else { throw SystemError.last("open") }
+        let file = FileDescriptor(owning: number)
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { all in
+                let rest = UnsafeRawBufferPointer(rebasing: all[done...])
+                return Glibc.write(file.number, rest.baseAddress, rest.count)
+            }
+            guard count > 0 else { throw SystemError.last("write") }
+            done += count
         }
-        var places = [Int](repeating: 0, count: bars.count)
-        var next = 0
-        var text = ""
-        for index in times.indices {
-            let at = CivilTime(microseconds: beginMicroseconds + Int64((times[index] * 1_000_000).rounded()))
-            text +=
-                "\(at.clock)  \(one(times[index], "s"))  \(one(value(nil, "frequency", index), "Hz"))  asked for "
-            text +=
-                "\(one(value(nil, "power asked for", index), "kW")), setpoint \(one(value(nil, "setpoint", index), "kW"))\n"
-            for bar in bars.indices {
-                while places[bar] + 1 < bars[bar].stretches.count,
-                    bars[bar].stretches[places[bar] + 1].from <= times[index]
-                { places[bar] += 1 }
-            }
-            for unit in units {
-                func state(_ name: String) -> String {
-                    guard let bar = bars.firstIndex(where: { $0.owner == unit && $0.name == name }) else {
-                        return ""
-                    }
-                    return bars[bar].stretches[places[bar]].text
-                }
-                let low = one(value(unit, "charge allowed", index), "kW")
-                text +=
-                    "    \(unit) \(state("mode")): setpoint \(one(value(unit, "setpoint", index), "kW")), gives "
-                text += "\(one(value(unit, "active power", index), "kW")), allowed \(low) … "
-                text +=
-                    "\(one(value(unit, "discharge allowed", index), "kW")), limited by \(state("limited by"))\n"
-            }
-            while next < happenings.count, happenings[next].time <= times[index] {
-                text += "    > \(happenings[next].unit ?? "site"): \(happenings[next].text)\n"
-                next += 1
-            }
-        }
-        return text
     }
 }

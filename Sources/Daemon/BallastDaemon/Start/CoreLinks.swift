@@ -1,5 +1,6 @@
 import BatteryProfiles
 import CANBus
+import DeviceCodecs
 import LinuxIO
 import ModbusBus
 import Plant
@@ -45,7 +46,7 @@ public final class CoreLinks {
         buses = config.units.enumerated().map { index, unit in
             let battery = CANBattery(unit.battery, profiles[index])
             return Bus(
-                unit: unit.id, address: CANAddress(unit.battery.transport),
+                unit: unit.id, address: unit.battery.transport,
                 conversation: SiteAssembly.conversation(battery, of: unit, index, exchange))
         }
         let parts = SiteAssembly.ModbusParts(

@@ -228,10 +228,11 @@ public final class CoreRun {
                 unit: unit.id, set: decision.latched, first: decision.firstOut, hold: decision.hold,
                 resetBy: decision.resetBy)
         }
-        let record = latches.updated(
-            LatchRecord(
-                entries: entries, isStopped: isStopped, absences: absences.current, passings: counts.passings,
-                wear: counts.wear, clock: clock))
+        var current = LatchRecord(
+            entries: entries, isStopped: isStopped, absences: absences.current, passings: counts.passings,
+            wear: counts.wear, clock: clock)
+        current.exposures = counts.exposures
+        let record = latches.updated(current)
         guard record != latches.record || state.latches == nil else { return }
         latches.record = record
         state.latches = record.bytes

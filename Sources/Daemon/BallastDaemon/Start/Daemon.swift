@@ -68,6 +68,7 @@ public enum Daemon {
         let journal = JournalThread.started(onlookers, outbox: outbox)
         // A log that stands still keeps no process from ending.
         defer { journal.flush(within: .seconds(2)) }
+        Accounts.learnNames()
         let directory = config.paths.stateDirectory
         let lock = try prepare(directory, mode: config.mode)
         guard ClockWatch.advances() else {
@@ -77,7 +78,7 @@ public enum Daemon {
         let former = RunRecord.read(RunRecord.path(in: directory))
         let latches = Latches.restore(
             search.finding, path: LatchRecord.path(in: directory), config,
-            hasRun: former != .missing || hasRun(in: directory))
+            hasRun: former != .missing || hasRun(in: directory), damage: search.damage)
         let restart = Restart.judge(
             former,
             hasRun: search.finding != .missing || hasRun(in: directory), doubt: search.doubt,

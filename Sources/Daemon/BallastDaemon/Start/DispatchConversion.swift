@@ -4,11 +4,11 @@ import Quantities
 import SiteConfig
 
 extension SiteLimits {
-    /// No limit where the configuration has none.
-    init(_ config: SiteLimitsConfig?) {
-        self.init(
-            imports: config?.importLimit, exports: config?.exportLimit,
-            loadMax: config.flatMap { $0.isLoadDeclared ? $0.siteLoadMax : nil })
+    /// As people read it: `import 50 kW, export 100 kW`.
+    var text: String {
+        let sides = [("import", imports), ("export", exports)]
+        return sides.map { "\($0) \($1.map { Names.rounded($0.kilowatts) + " kW" } ?? "without limit")" }
+            .joined(separator: ", ")
     }
 }
 

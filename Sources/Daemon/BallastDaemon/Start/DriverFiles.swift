@@ -14,33 +14,43 @@ public struct DriverFiles: Sendable {
     /// None.
     public init() {}
 
+    /// - Parameter maps: by their paths as the site's file has them.
+    public init(_ maps: [String: DeviceDriver]) { self.maps = maps }
+
     /// Reads and checks them.
     ///
-    /// - Parameter seen: is given each file's path and bytes.
+    /// - Parameters:
+    ///   - places: of the site's file, for what is refused.
+    ///   - seen: is given each file's path and bytes.
     init(
-        _ site: SiteConfig, path: String, seen: (_ path: String, _ bytes: [UInt8]) -> Void
+        _ site: SiteConfig, path: String, _ places: SitePlaces,
+        seen: (_ path: String, _ bytes: [UInt8]) -> Void
     ) throws(Daemon.StartFailure) {
-        for unit in site.units {
-            try add(unit.inverter.driver, .inverter, "unit \(unit.id)", path, seen)
+        for (index, unit) in site.units.enumerated() {
+            let own = "bess_units[\(index)]"
+            let who = "\(places.text(own + ".driver")): unit \(unit.id)"
+            try add(unit.inverter.driver, .inverter, who, path, seen)
             if let module = unit.ioModule {
-                let map = try add(
-                    module.modbus.driver, .ioModule, "unit \(unit.id), io_module", path, seen)
-                try Self.check(module, map, unit.id)
+                let who = "\(places.text(own + ".io_module")): unit \(unit.id), io_module"
+                let map = try add(module.modbus.driver, .ioModule, who, path, seen)
+                try Self.check(module, map, who)
             }
         }
-        if let meter = site.gridMeter { try add(meter.modbus.driver, .meter, "grid_meter", path, seen) }
+        if let meter = site.gridMeter {
+            try add(meter.modbus.driver, .meter, places.text("grid_meter.driver"), path, seen)
+        }
     }
 
     /// The driver of a device; `nil` where it has none.
     func map(of modbus: ModbusConfig) -> RegisterMap? { modbus.driver.flatMap { maps[$0] } }
 
     /// The site with what its drivers say: what they ask of their lines, and where a module's terminals are.
-    func loaded(_ site: SiteConfig) -> SiteConfig {
+    public func loaded(_ site: SiteConfig) -> SiteConfig {
         var site = site
         for index in site.units.indices {
             load(&site.units[index].inverter)
             if var module = site.units[index].ioModule {
-                place(&module)
+                module.place(by: map(of: module.modbus)?.io)
                 site.units[index].ioModule = module
             }
         }
@@ -49,16 +59,6 @@ public struct DriverFiles: Sendable {
             site.gridMeter = meter
         }
         return site
-    }
-
-    private func place(_ module: inout IOModuleConfig) {
-        guard let io = map(of: module.modbus)?.io else { return }
-        for index in module.inputs.indices {
-            module.inputs[index].address = io.firstInput &+ UInt16(module.inputs[index].number - 1)
-        }
-        for index in module.coils.indices {
-            module.coils[index].address = io.firstCoil &+ UInt16(module.coils[index].number - 1)
-        }
     }
 
     private func load(_ device: inout ModbusConfig) {
@@ -119,17 +119,17 @@ public struct DriverFiles: Sendable {
 
     /// The site's numbers must be the module's.
     private static func check(
-        _ module: IOModuleConfig, _ map: RegisterMap?, _ unit: String
+        _ module: IOModuleConfig, _ map: RegisterMap?, _ who: String
     ) throws(Daemon.StartFailure) {
         guard let io = map?.io else { return }
         for input in module.inputs where input.number > io.inputCount {
             throw Daemon.StartFailure(
-                description: "unit \(unit), io_module: input \(input.number) of \(io.inputCount)",
+                description: "\(who): input \(input.number) of \(io.inputCount)",
                 isConfiguration: true)
         }
         for coil in module.coils where coil.number > io.coilCount {
             throw Daemon.StartFailure(
-                description: "unit \(unit), io_module: coil \(coil.number) of \(io.coilCount)",
+                description: "\(who): coil \(coil.number) of \(io.coilCount)",
                 isConfiguration: true)
         }
     }

@@ -9,25 +9,31 @@ import YAMLText
 
 /// The profiles that a site's units name, read and checked against what the site says of them.
 enum ProfileFiles {
-    /// - Parameter seen: is given each file's path and bytes.
+    /// - Parameters:
+    ///   - places: of the site's file, for what is refused.
+    ///   - seen: is given each file's path and bytes.
     static func load(
-        _ site: SiteConfig, path: String, seen: (_ path: String, _ bytes: [UInt8]) -> Void
+        _ site: SiteConfig, path: String, _ places: SitePlaces,
+        seen: (_ path: String, _ bytes: [UInt8]) -> Void
     ) throws(Daemon.StartFailure) -> [BatteryProfile?] {
         var profiles: [BatteryProfile?] = []
-        for unit in site.units {
+        for (index, unit) in site.units.enumerated() {
             guard let choice = unit.battery.profile else {
                 try checkChemistry(.lfp, site) { why in
-                    refusal(
-                        "bess_units: unit \(unit.id): the built-in battery, Pylontech low voltage: \(why)")
+                    let place = places.text("bess_units[\(index)].bms")
+                    return refusal(
+                        "\(place): unit \(unit.id): the built-in battery, Pylontech low voltage: \(why)")
                 }
                 profiles.append(nil)
                 continue
             }
             profiles.append(try load(choice, beside: path, seen))
         }
-        for (unit, profile) in zip(site.paced(by: profiles).units, profiles) {
-            guard let choice = unit.battery.profile, let profile else { continue }
-            try check(profile, choice, unit, site)
+        for (index, unit) in site.paced(by: profiles).units.enumerated() {
+            guard let choice = unit.battery.profile, let profile = profiles[index] else { continue }
+            try check(profile, choice, unit, site) { key in
+                places.text("bess_units[\(index)].bms" + (key.map { ".\($0)" } ?? ""))
+            }
         }
         return profiles
     }
@@ -74,27 +80,33 @@ enum ProfileFiles {
 
     /// What production cannot run on, and what only the profile knows of the site's own words.
     private static func check(
-        _ profile: BatteryProfile, _ choice: BatteryProfileConfig, _ unit: UnitConfig, _ site: SiteConfig
+        _ profile: BatteryProfile, _ choice: BatteryProfileConfig, _ unit: UnitConfig, _ site: SiteConfig,
+        place: (_ key: String?) -> String
     ) throws(Daemon.StartFailure) {
-        func refuse(_ why: String) -> Daemon.StartFailure {
-            refusal("bess_units: unit \(unit.id), profile \(choice.file): \(why)")
+        func refuse(_ why: String, at key: String? = "profile") -> Daemon.StartFailure {
+            refusal("\(place(key)): unit \(unit.id), profile \(choice.file): \(why)")
         }
+        func milliseconds(_ time: Duration) -> Int { Int(time.milliseconds) }
         if unit.battery.period < profile.period {
+            let own = milliseconds(profile.period)
             throw refuse(
-                "bms.period_ms: \(Int(unit.battery.period.milliseconds)) is shorter than the battery's own "
-                    + "\(Int(profile.period.milliseconds)) ms")
+                "bms.period_ms: \(milliseconds(unit.battery.period)) is shorter than the battery's own \(own) ms;"
+                    + " \(own) would do, and so would no period_ms at all", at: "period_ms")
         }
         if choice.acceptsWithoutAlarm && profile.hasAlarms {
-            throw refuse("accept_without: [bms_alarm] stands only where the battery never sends alarms")
+            throw refuse(
+                "accept_without: [bms_alarm] stands only where the battery never sends alarms",
+                at: "accept_without")
         }
-        try checkChemistry(profile.chemistry, site, refuse)
+        try checkChemistry(profile.chemistry, site) { refuse($0) }
         guard site.mode.rules.isWhole else { return }
         // The time to zero power is reckoned with it for every reading.
         if unit.battery.period < profile.slowestPeriod {
+            let slowest = milliseconds(profile.slowestPeriod)
             throw refuse(
-                "bms.period_ms: \(Int(unit.battery.period.milliseconds)) is shorter than the "
-                    + "\(Int(profile.slowestPeriod.milliseconds)) ms of its slowest reading (mode production)"
-            )
+                "bms.period_ms: \(milliseconds(unit.battery.period)) is shorter than the \(slowest) ms of its"
+                    + " slowest reading (mode production); \(slowest) would do, and so would no period_ms at all",
+                at: "period_ms")
         }
         for lack in profile.lacks where lack.isRequired {
             if lack.name == "bms_alarm" && choice.acceptsWithoutAlarm { continue }

@@ -23,6 +23,7 @@ extension SiteAssembly {
         let period = config.control.period
         var settings = GridSettings(nominalFrequency: grid.nominalFrequency)
         settings.selector.disagreement = grid.frequencyDisagreement
+        settings.allowsTest = config.mode.rules.frequency == .measuredOrTest
         settings.selector.gap = grid.frequencyStale
         settings.rateOfChangeWindow = grid.rateOfChangeWindow
         settings.nominalVoltage = grid.supervision?.nominalVoltage

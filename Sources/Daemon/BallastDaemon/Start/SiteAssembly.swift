@@ -21,6 +21,9 @@ struct SiteAssembly {
         let status: CANBusStatus
         let reports: RingBuffer<CANBusReport>
         let address: CANAddress
+        let unit: String
+        /// The battery's single cells; `nil` = it tells none.
+        let cells: TripleBuffer<CellImage>?
     }
 
     struct ModbusLink {
@@ -97,7 +100,7 @@ struct SiteAssembly {
         phasorLinks = Self.phasorLinks(config, exchange)
         tap =
             config.paths.recordingMegabytes > 0
-            ? CycleTap(controller, period: config.control.period) : nil
+            ? CycleTap(controller, unitCount: config.units.count, period: config.control.period) : nil
         cycle = Handover(
             CycleThread(
                 period: config.control.period, epoch: epoch, controller: controller,
@@ -167,7 +170,7 @@ struct SiteAssembly {
             meterBudget: FreshnessBudget.budget(
                 nominalPeriod: meterPoll, controlPeriod: config.control.period),
             enterService: config.control.enterService, stopBound: config.control.stopLimit,
-            outputGrace: config.control.outputGrace, limits: SiteLimits(config.limits),
+            outputGrace: config.control.outputGrace, limits: config.limits ?? SiteLimits(),
             reversion: config.control.leaseReversion, service: grid.droop.service,
             sharing: config.powerSharing, grid: gridSettings(config))
         settings.shortGap = config.control.shortGap
@@ -178,7 +181,7 @@ struct SiteAssembly {
         _ config: SiteConfig, _ profiles: [BatteryProfile?], _ exchange: Exchange
     ) -> [CANLink] {
         config.units.enumerated().map { index, unit in
-            let address = CANAddress(unit.battery.transport)
+            let address = unit.battery.transport
             let battery = CANBattery(unit.battery, index < profiles.count ? profiles[index] : nil)
             let conversation = conversation(battery, of: unit, index, exchange)
             let (status, reports) = (conversation.status, conversation.reports)
@@ -188,7 +191,7 @@ struct SiteAssembly {
             let owner = CANBusOwner(conversation, address: address, settings: settings)
             return CANLink(
                 name: "can \(address)", owner: Handover(owner), status: status, reports: reports,
-                address: address)
+                address: address, unit: unit.id, cells: conversation.cells)
         }
     }
 
@@ -197,7 +200,7 @@ struct SiteAssembly {
         _ battery: CANBattery, of unit: UnitConfig, _ index: Int, _ exchange: Exchange
     ) -> CANConversation {
         CANConversation(
-            battery: battery, rates: CANBitRates(nominal: unit.battery.bitRate),
+            battery: battery, rates: CANBitRates(nominal: unit.battery.bitRate), period: unit.battery.period,
             images: exchange.batteries[index].writer(), actuations: exchange.toBatteries[index].reader())
     }
 }
@@ -244,16 +247,5 @@ final class Exchange: Sendable {
                     inverterWake: wakes[index].inverter, moduleWake: wakes[index].module))
         }
         return ports
-    }
-}
-
-extension CANAddress {
-    init(_ config: CANTransportConfig) {
-        switch config {
-        case .socketCAN(let interface): self = .socketCAN(interface: interface)
-        case .cannelloni(let host, let port): self = .cannelloni(host: host, port: port)
-        case .cannelloniListen(let host, let port): self = .cannelloniListen(host: host, port: port)
-        case .slcan(let device): self = .slcan(device: device)
-        }
     }
 }

@@ -12,6 +12,9 @@ struct LatchDesk: ~Copyable {
     /// Of the state folder's keeper, where there is one.
     private let reports: FixedList<TripleBufferReader<LatchKeeper.Report>>
     private var watch = LatchWatch()
+    /// What was handed to the state folder's keeper and is not known to be on disk yet, oldest first.
+    private var handed: [(version: UInt64, record: LatchRecord)]
+    private static let mostHanded = 16
     let units: [String]
 
     /// - Parameters:
@@ -20,6 +23,7 @@ struct LatchDesk: ~Copyable {
         self.latches = latches
         self.units = units
         self.keepers = keepers
+        handed = [(0, latches.record)]
         reports = FixedList(capacity: 1)
         if let first = keepers.first { reports.append(first.reader()) }
     }
@@ -38,6 +42,16 @@ struct LatchDesk: ~Copyable {
     /// Whether the newest decision must not be told yet, since its latches may still be on disk in time.
     func mustWait(at now: MonotonicTime) -> Bool { !keepers.isEmpty && watch.mustWait(at: now) }
 
+    /// Stops and locks as they stand on disk since a moment ago; `nil` where nothing has changed since it was
+    /// asked last.
+    mutating func newlyOnDisk() -> LatchRecord? {
+        guard !keepers.isEmpty, let version = reports[0].pointee.latest.pointee.version,
+            let last = handed.lastIndex(where: { $0.version <= version })
+        else { return nil }
+        defer { handed.removeFirst(last + 1) }
+        return handed[last].record
+    }
+
     /// Hands on what has changed.
     ///
     /// - Parameter told: what the cycle's events have told; its entries do not count.
@@ -50,7 +64,10 @@ struct LatchDesk: ~Copyable {
         let record = image.applied(to: latches.updated(told))
         if record != latches.record {
             latches.record = record
-            for keeper in keepers { keeper.update(record) }
+            for keeper in keepers.dropFirst() { keeper.update(record) }
+            handed.append((keepers[0].update(record), record))
+            // Of those between two on disk nobody waits for the oldest.
+            if handed.count > Self.mostHanded { handed.removeFirst() }
         }
         reports[0].pointee.update()
         let report = reports[0].pointee.latest.pointee

@@ -12,13 +12,15 @@ final class LatchKeeper: Sendable {
         var saved = LatchImage()
         /// Of the last write; `nil` where it went well.
         var code: CInt?
+        /// The newest of the main thread's records that is on disk; see `update`. `nil` before a first write.
+        var version: UInt64?
     }
 
     private static let pause = Duration.milliseconds(5)
     /// What the disk refuses is tried again so often.
     private static let retry = Duration.milliseconds(200)
-    /// The same is written anew so often: it proves to the next start that the disk took everything until
-    /// then.
+    /// The proof beside the latches is renewed so often: it tells the next start that the disk took
+    /// everything until then.
     private static let proof = Duration.seconds(10)
 
     private struct Template: Sendable {
@@ -38,11 +40,15 @@ final class LatchKeeper: Sendable {
     }
 
     /// What the cycle does not tell: details, absences, the site's stop.
-    func update(_ record: LatchRecord) {
+    ///
+    /// - Returns: its number, by which the report says that it is on disk.
+    @discardableResult
+    func update(_ record: LatchRecord) -> UInt64 {
         template.withLock { template in
-            guard template.record != record else { return }
+            guard template.record != record else { return template.version }
             template.record = record
             template.version += 1
+            return template.version
         }
     }
 
@@ -53,10 +59,10 @@ final class LatchKeeper: Sendable {
     func end() { stop.raise() }
 
     /// - Parameter images: the cycle's.
-    func run(_ images: consuming TripleBufferReader<LatchImage>, _ writer: consuming SlotWriter) {
+    func run(_ images: consuming TripleBufferReader<LatchImage>, _ place: consuming LatchPlace) {
         var told = reports.writer()
         var report = Report()
-        var written: (record: LatchRecord, image: LatchImage, version: UInt64)?
+        var written: LatchRecord?
         var tried: LatchRecord?
         var due = MonotonicTime(nanoseconds: 0)
         while true {
@@ -67,28 +73,29 @@ final class LatchKeeper: Sendable {
             let template = template.withLock { $0 }
             let now = MonotonicTime.now()
             if image.cycle > 0 {
-                let isSame = written.map { $0.version == template.version && image.saysTheSame(as: $0.image) }
                 let record = image.applied(to: template.record)
+                var isProofDue = now >= due || isLast
                 // What was refused is tried again at once where it has changed, otherwise after a while.
-                if (isSame != true && tried != record) || now >= due || isLast {
-                    report.code = Self.write(record, &writer)
-                    (tried, due) = (record, now + (report.code == nil ? Self.proof : Self.retry))
-                    if report.code == nil { written = (record, image, template.version) }
+                if written != record, tried != record || isProofDue {
+                    report.code = place.write(record, order: image.cycle + template.version)
+                    tried = record
+                    isProofDue = report.code == nil
+                    if isProofDue { written = record } else { due = now + Self.retry }
                 }
-                if let written, written.record == record { report.saved = image }
+                if written == record {
+                    report.saved = image
+                    report.version = template.version
+                }
+                // Nobody waits for the proof to hear what stands on disk.
                 told.publish(report)
+                if isProofDue {
+                    report.code = place.prove()
+                    due = now + (report.code == nil ? Self.proof : Self.retry)
+                    told.publish(report)
+                }
             }
             if isLast { return }
             (now + Self.pause).sleep()
-        }
-    }
-
-    private static func write(_ record: LatchRecord, _ writer: inout SlotWriter) -> CInt? {
-        do throws(SystemError) {
-            try writer.write(record.bytes, wallSeconds: WallClock.nowMilliseconds() / 1_000)
-            return nil
-        } catch {
-            return error.code
         }
     }
 }

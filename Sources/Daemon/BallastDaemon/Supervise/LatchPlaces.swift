@@ -35,31 +35,30 @@ struct LatchPlaces {
     func keeping(
         _ latches: Latches, of units: [String], _ onlookers: Onlookers, after search: LatchSearch
     ) -> LatchKeeping {
-        guard latches.isCommissioned else { return LatchKeeping(keepers: [], writers: []) }
+        guard latches.isCommissioned else { return LatchKeeping(keepers: [], places: []) }
         let name = UInt64(bitPattern: WallClock.nowNanoseconds())
-        let pairs = search.pairs
-        let file = pairs.state?.newest?.file ?? pairs.runtime?.newest?.file ?? name
-        var writers = [
+        let file = search.pairs.state?.newest?.file ?? search.pairs.runtime?.newest?.file ?? name
+        func place(_ path: String, _ pair: SlotPair?, _ proof: SlotPair?) -> Handover<LatchPlace> {
             Handover(
-                SlotWriter(
-                    .file(state), slotSize: LatchRecord.slotSize, after: pairs.state, file: file,
+                LatchPlace(
+                    .file(path), .file(LatchProof.path(beside: path)), after: (pair, proof), file: file,
                     generation: search.generation))
-        ]
+        }
+        var places = [place(state, search.pairs.state, search.proofs.state)]
         if let runtime {
             // A copy of another file would look newer than ours.
-            if pairs.runtime == nil { unlink(runtime) }
-            writers.append(
-                Handover(
-                    SlotWriter(
-                        .file(runtime), slotSize: LatchRecord.slotSize, after: pairs.runtime, file: file,
-                        generation: search.generation)))
+            if search.pairs.runtime == nil {
+                unlink(runtime)
+                unlink(LatchProof.path(beside: runtime))
+            }
+            places.append(place(runtime, search.pairs.runtime, search.proofs.runtime))
         }
         let beats = [onlookers.latches, onlookers.latchCopies]
         let record = latches.inOrder(units)
-        let keepers = writers.indices.map { index in
+        let keepers = places.indices.map { index in
             LatchKeeper(record, beat: beats[index])
         }
-        return LatchKeeping(keepers: keepers, writers: writers)
+        return LatchKeeping(keepers: keepers, places: places)
     }
 }
 
@@ -67,18 +66,18 @@ struct LatchPlaces {
 struct LatchKeeping {
     /// Of the state folder first.
     let keepers: [LatchKeeper]
-    let writers: [Handover<SlotWriter>]
+    let places: [Handover<LatchPlace>]
 
     /// Starts a thread for each, so that a disk that hangs keeps nobody from the copy in memory.
     func start(_ link: CycleLink) throws(SystemError) -> [SystemThread] {
         var threads: [SystemThread] = []
         let images = [link.latches.state, link.latches.runtime]
-        for ((keeper, writer), images) in zip(zip(keepers, writers), images) {
+        for ((keeper, place), images) in zip(zip(keepers, places), images) {
             threads.append(
                 try SystemThread(name: keeper.beat.name) {
                     RealTime.leave()
-                    guard let writer = writer.take() else { return }
-                    keeper.run(images.reader(), writer)
+                    guard let place = place.take() else { return }
+                    keeper.run(images.reader(), place)
                 })
         }
         return threads

@@ -27,15 +27,19 @@ struct Latches: Equatable {
     ///
     /// - Parameters:
     ///   - hasRun: what a run leaves lies beside the record.
+    ///   - damage: why something newer than the record may be lost.
     ///   - seconds: now, in the record's seconds.
     static func restore(
         _ finding: LatchRecord.Finding, path: String, _ config: SiteConfig, hasRun: Bool = false,
-        seconds: (LatchRecord) -> Int64 = { RecordClock($0).seconds() }
+        damage: String? = nil, seconds: (LatchRecord) -> Int64 = { RecordClock($0).seconds() }
     ) -> Latches {
-        restore(
-            finding, path: path, units: config.units.map(\.id),
-            isSimulation: config.mode.rules.latchRecord == .begun,
+        let units = config.units.map(\.id)
+        var latches = restore(
+            finding, path: path, units: units, isSimulation: config.mode.rules.latchRecord == .begun,
             hasRun: hasRun, seconds: seconds)
+        if let damage { latches.distrust("\(path): \(damage)", units) }
+        latches.bind(to: config.units.map { LatchRecord.Wiring(unit: $0.id, text: $0.wiring) })
+        return latches
     }
 
     static func restore(
@@ -72,7 +76,8 @@ struct Latches: Equatable {
             latches.notes.append(
                 LogRecord(
                     .stop,
-                    "an operator has stopped the site: it stays out of service until 'ballastctl resume'"))
+                    "the site is stopped \(record.stoppedBy ?? "by an operator"): it stays out of service until"
+                        + " 'ballastctl resume'"))
         }
         for absence in record.absences where units.contains(absence.unit) {
             let isOver = absence.end.map { seconds >= $0 } ?? false
@@ -120,6 +125,7 @@ struct Latches: Equatable {
         ordered.details = record.details.filter { units.contains($0.unit) }
         ordered.passings = record.passings.filter { units.contains($0.unit) }
         ordered.wear = record.wear.filter { units.contains($0.unit) }
+        ordered.exposures = record.exposures.filter { units.contains($0.unit) }
         return updated(ordered)
     }
 
@@ -131,14 +137,16 @@ struct Latches: Equatable {
         all.details += record.details.filter { isElsewhere($0.unit) }
         all.passings += record.passings.filter { isElsewhere($0.unit) }
         all.wear += record.wear.filter { isElsewhere($0.unit) }
+        all.exposures += record.exposures.filter { isElsewhere($0.unit) }
+        all.wirings = record.wirings
         return all
     }
 }
 
 extension LatchRecord.Absence {
-    /// `maintenance by user id 1000 until 2026-01-02T03:04:05Z (fuse changed)`.
+    /// `maintenance by anna (user id 1000) until 2026-01-02T03:04:05Z (fuse changed)`.
     var text: String {
-        let person = userID.map { "user id \($0)" } ?? "somebody unknown"
+        let person = userID.map { Accounts.person($0) } ?? "somebody unknown"
         let until = end.map { " until \(WallClock.text(milliseconds: $0 * 1_000))" } ?? " until they end it"
         return "\(kind.rawValue) by \(person)\(until)\(reason.isEmpty ? "" : " (\(reason))")"
     }

@@ -1,3 +1,4 @@
+import ControlSocket
 import LinuxIO
 import Quantities
 import Recorder
@@ -45,6 +46,9 @@ final class RecorderThread: Sendable {
         self.journal = journal
     }
 
+    /// What happened last, newest first.
+    var recentEvents: [EventStatus] { outbox.recent }
+
     /// Queues a record; one that finds no room is counted and said.
     func record(_ bytes: [UInt8], lane: SpoolLane = .telemetry) {
         switch lane {
@@ -64,6 +68,11 @@ final class RecorderThread: Sendable {
             }
             inbox[keyPath: list].append(bytes)
         }
+    }
+
+    /// Whether what is recorded from now on is of a test with a simulated frequency.
+    func mark(isFrequencySimulated: Bool) {
+        outbox.isFrequencySimulated.store(isFrequencySimulated, ordering: .relaxed)
     }
 
     /// Queues a small file of the state folder; only the newest of a name matters.
@@ -279,7 +288,8 @@ private struct SpoolWatch {
     mutating func look(_ spool: SpoolWriter, _ journal: Journal, at now: MonotonicTime) {
         guard now >= due else { return }
         due = now + Self.interval
-        let (undelivered, limit) = spool.occupancy
+        let (undelivered, whole) = spool.occupancy
+        let limit = max(1, whole - spool.reserve)
         if undelivered * 5 >= limit * 4, !isNearlyFull {
             isNearlyFull = true
             let text = "the spool is \(undelivered * 100 / limit) % full: the oldest telemetry will make room"

@@ -21,8 +21,9 @@ struct BlackBoxPlaces: Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// One file; so that there are some to make room.
-    var fileBytesMax: Int { bytesMax / 8 }
+    /// One file: small, so that who puts a capture together has little in memory at once and little goes when
+    /// the oldest makes room; but no more than five hundred of them.
+    var fileBytesMax: Int { max(min(bytesMax / 8, 500_000), bytesMax / 500) }
 
     /// What a sync writes beside the data: the rest of its last page, the file's length, the file system's
     /// journal. Of ext4; what a card makes of it inside is its own.
@@ -74,6 +75,7 @@ struct RecordingFile: ~Copyable {
     private let places: BlackBoxPlaces
     private let sync: RecordingSync?
     private var file: FileDescriptor?
+    private var path: String?
     private var written = 0
     private var number: UInt64
     private var wear: DiskWear
@@ -89,11 +91,17 @@ struct RecordingFile: ~Copyable {
 
     var isFull: Bool { written >= places.fileBytesMax }
 
-    mutating func close() { file = nil }
+    /// Ends it without what could not be written; one that holds nothing is taken away.
+    mutating func drop() {
+        file = nil
+        if written == 0, let path { unlink(path) }
+        path = nil
+    }
 
     /// Begins another one, and makes room for it.
     mutating func renew(at now: MonotonicTime) throws(SystemError) {
         file = nil
+        path = nil
         isSpared = !wear.hasRoom(at: now)
         let directory = isSpared ? places.spare : places.directory
         written = 0
@@ -102,9 +110,11 @@ struct RecordingFile: ~Copyable {
         makeRoom()
         number += 1
         let text = String(number)
-        let path = directory + "/" + String(repeating: "0", count: max(0, 12 - text.utf8.count)) + text
-        let opened = open(path + Self.ending, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o640)
+        let zeros = String(repeating: "0", count: max(0, 12 - text.utf8.count))
+        let path = directory + "/" + zeros + text + Self.ending
+        let opened = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o640)
         guard opened >= 0 else { throw SystemError.last("open") }
+        self.path = path
         file = FileDescriptor(owning: opened)
         sync?.follow(isSpared ? nil : opened)
     }
@@ -158,7 +168,7 @@ struct RecordingFile: ~Copyable {
     }
 
     /// The oldest first.
-    static func names(_ directory: String) -> [String] {
+    static func names(_ directory: String, _ ending: String = ending) -> [String] {
         guard let folder = opendir(directory) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []
@@ -166,7 +176,7 @@ struct RecordingFile: ~Copyable {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if name.hasSuffix(Self.ending) { names.append(name) }
+            if name.hasSuffix(ending) { names.append(name) }
         }
         return names.sorted()
     }

@@ -50,18 +50,22 @@ struct Reload: Equatable {
                 + " \(Names.rounded(new.control.basePoint.kilowatts))")
     }
 
-    private mutating func compareLimits(_ old: SiteLimitsConfig?, _ new: SiteLimitsConfig?) {
+    private mutating func compareLimits(_ old: SiteLimits?, _ new: SiteLimits?) {
         guard old != new else { return }
         guard let new else { return refuse("site.import_limit_kw, site.export_limit_kw", "taken away") }
         if let old {
-            if new.importLimit > old.importLimit { refuse("site.import_limit_kw", "wider") }
-            if new.exportLimit > old.exportLimit { refuse("site.export_limit_kw", "wider") }
-            if new.siteLoadMax < old.siteLoadMax { refuse("site.site_load_max_kw", "smaller") }
+            if Self.isWider(new.imports, than: old.imports) { refuse("site.import_limit_kw", "wider") }
+            if Self.isWider(new.exports, than: old.exports) { refuse("site.export_limit_kw", "wider") }
+            if (new.loadMax ?? .zero) < (old.loadMax ?? .zero) { refuse("site.site_load_max_kw", "smaller") }
         }
-        commands.append(.narrow(SiteLimits(new)))
-        changes.append(
-            "site limits: import \(Names.rounded(new.importLimit.kilowatts)) kW, export"
-                + " \(Names.rounded(new.exportLimit.kilowatts)) kW")
+        commands.append(.narrow(new))
+        changes.append("site limits: \(new.text)")
+    }
+
+    /// No limit is the widest.
+    private static func isWider(_ new: Watts?, than old: Watts?) -> Bool {
+        guard let old else { return false }
+        return new.map { $0 > old } ?? true
     }
 
     private mutating func refuse(_ key: String, _ what: String) {

@@ -184,7 +184,7 @@ public struct SafeOutputRun: Sendable {
     private func words(_ why: SafeOutput.Opening) -> String {
         switch why {
         case .wereOpen: "had its coils off, seen"
-        case .powerSeenAtZero: "was seen at zero power, coils off"
+        case .powerSeenAtZero: "has had its reversion and shows no power, coils off"
         case .reversionOver: "has had its reversion, coils off"
         }
     }

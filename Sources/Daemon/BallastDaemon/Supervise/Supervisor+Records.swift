@@ -1,7 +1,11 @@
+import BatteryProfiles
+import Control
 import ControlSocket
+import JSONText
 import LinuxIO
 import Quantities
 import SiteConfig
+import SiteEvents
 import SiteRecords
 
 /// What is told of the site beside events: its values as columns, and its energy.
@@ -11,10 +15,22 @@ struct SiteRecordWriter {
     fileprivate var energy: EnergyBook
     fileprivate var cycle: UInt64 = 0
     fileprivate var keepDue = MonotonicTime(nanoseconds: 0)
+    /// The response is shown a frequency that nobody measures.
+    fileprivate var isTest = false
+    fileprivate var frequency: FrequencyTeller
+    /// Of the batteries that tell single cells.
+    fileprivate let cells: FixedList<CellTeller>
+    /// Told at the start and once a day, for an aggregator that is new.
+    fileprivate var descriptionDue = MonotonicTime(nanoseconds: 0)
 
     /// The meter first, then the units in their order.
-    init(_ config: SiteConfig) {
+    init(_ config: SiteConfig, _ batteries: [(unit: String, cells: TripleBuffer<CellImage>)]) {
+        cells = FixedList(capacity: batteries.count)
+        for battery in batteries {
+            cells.append(CellTeller(unit: battery.unit, images: battery.cells.reader()))
+        }
         columns = ColumnEncoder(site: config.siteID, mode: config.mode.rawValue)
+        frequency = FrequencyTeller(mode: config.mode.rawValue)
         // A book that cannot be read is none, as one that was never written.
         let saved =
             (try? DurableFile.read(
@@ -26,13 +42,58 @@ struct SiteRecordWriter {
 
 extension Supervisor {
     mutating func tellColumns(_ status: SiteStatus, at now: MonotonicTime, wallMilliseconds: Int64) {
+        let milliseconds = now.nanoseconds / 1_000_000
+        if now >= records.descriptionDue {
+            records.descriptionDue = now + .seconds(86_400)
+            recorder.record(
+                InterlockMatrix(checked).record(
+                    monotonicMilliseconds: milliseconds, wallMilliseconds: wallMilliseconds), lane: .kept)
+        }
         let losses = recorder.losses.load(ordering: .relaxed)
         if losses != records.losses { records.columns.restart() }
         records.losses = losses
         let written = records.columns.look(
-            SiteValues(status), monotonicMilliseconds: now.nanoseconds / 1_000_000,
-            wallMilliseconds: wallMilliseconds)
+            SiteValues(status), monotonicMilliseconds: milliseconds, wallMilliseconds: wallMilliseconds)
         for record in written { recorder.record(record) }
+        tellCells(at: now, wallMilliseconds: wallMilliseconds)
+    }
+
+    private func tellCells(at now: MonotonicTime, wallMilliseconds: Int64) {
+        let mode = JSONString.quoted(site.config.mode.rawValue)
+        let heading =
+            "\"mono_ms\":\(now.nanoseconds / 1_000_000),\"t_ms\":\(wallMilliseconds),\"mode\":\(mode)"
+            + (records.isTest ? ColumnEncoder.simulatedMark : "")
+        for index in 0..<records.cells.count {
+            if let record = records.cells[index].pointee.look(at: now, heading) { recorder.record(record) }
+        }
+    }
+
+    /// Tells of a frequency that is simulated for a test, and marks all that is recorded meanwhile.
+    mutating func markFrequencyTest(_ snapshot: borrowing CycleSnapshot) {
+        let isTest = snapshot.decision.isFrequencyTest(site.siteSettings)
+        guard isTest != records.isTest else { return }
+        records.isTest = isTest
+        recorder.mark(isFrequencySimulated: isTest)
+        records.columns.isFrequencySimulated = isTest
+        records.energy.isFrequencySimulated = isTest
+        guard isTest else {
+            return journal.write(
+                LogRecord(.frequencyTestEnd, "the site answers to the measured frequency again"))
+        }
+        let shown = Names.rounded(snapshot.decision.frequency?.value ?? 0)
+        let seen = snapshot.decision.grid.measured.map { "\(Names.rounded($0.value))" } ?? "none"
+        journal.write(
+            LogRecord(
+                .frequencyTest,
+                "TEST: the site answers to a simulated frequency of \(shown) Hz; the grid has \(seen) Hz",
+                [.value: "\(shown)"]))
+    }
+
+    /// Keeps the samples of the frequency response, and tells of an event that is over.
+    mutating func keepPerformance(_ record: [UInt8]) {
+        recorder.recordPerformance(record)
+        site.tap?.performance.withLock { $0.add(record, at: .now()) }
+        for event in records.frequency.take(record) { recorder.record(event, lane: .kept) }
     }
 
     /// Counts each sample of each cycle, and tells of a block that is over.
@@ -65,5 +126,12 @@ extension Supervisor {
     mutating func endRecords(at now: MonotonicTime) {
         if let record = records.columns.flush(at: now.nanoseconds / 1_000_000) { recorder.record(record) }
         recorder.persist(EnergyBook.name, records.energy.bytes)
+    }
+}
+
+extension Decision {
+    /// Whether the response is shown a frequency that nobody measures, for a test.
+    func isFrequencyTest(_ settings: SiteSettings) -> Bool {
+        settings.grid.allowsTest && grid.source == .simulated
     }
 }

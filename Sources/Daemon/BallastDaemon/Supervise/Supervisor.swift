@@ -24,6 +24,7 @@ struct Supervisor: ~Copyable {
     let files: FileThread
     private let onlookers: Onlookers
     private var linkLog = LinkLog()
+    private var linkAges = LinkAges()
     private var canRestart: CANRestart
     private var latches: LatchDesk
     private var told: EventTeller
@@ -33,15 +34,15 @@ struct Supervisor: ~Copyable {
     var feeder: ScheduleFeeder?
     /// What holds now: a reload may have changed some of it.
     var checked: CheckedSite
-    private var clocks = ClockWatch()
-    private var stall: StallWatch
+    var clocks = ClockWatch()
+    var stall: StallWatch
     private var performance: PerformanceSampler
     var records: SiteRecordWriter
     private var wires: WireBook
     let reversionDesk: ReversionDesk
     var reversion: ReversionWork
-    private var timing: TimingWatch
-    private var timingDue = MonotonicTime(nanoseconds: 0)
+    var timing: TimingWatch
+    var timingDue = MonotonicTime(nanoseconds: 0)
     private var scheduleDue = MonotonicTime(nanoseconds: 0)
 
     init(
@@ -57,6 +58,7 @@ struct Supervisor: ~Copyable {
         self.files = files
         self.checked = checked
         feeder = checked.schedule.map { ScheduleFeeder($0) }
+        control.remember(stop: latches.record.isStopped ? latches.record.stoppedBy : nil)
         reversionDesk = control.reversionDesk
         reversion = ReversionWork(book: ReversionBook(site.config))
         reversionDesk.remoteRefusal = reversion.book.remoteRefusal
@@ -64,15 +66,19 @@ struct Supervisor: ~Copyable {
         wires = WireBook(site.config, site.unitSettings, former: WireBook.saved(in: directory))
         recorder.persist(WirePlan.name, wires.plan.bytes)
         timing = TimingWatch(site.config.control.timing, at: .now())
-        records = SiteRecordWriter(site.config)
+        records = SiteRecordWriter(
+            site.config,
+            site.canLinks.compactMap { link in link.cells.map { (link.unit, $0) } })
         performance = PerformanceSampler(settings: site.siteSettings, units: site.unitSettings)
+        let buses = site.canLinks.map { ($0.unit, $0.status) }
+        let strays = WireStrays(Dictionary(buses) { first, _ in first })
         status = StatusBuilder(
             config: site.config, settings: site.unitSettings, meterBudget: site.meterBudget,
-            realtime: realtime)
+            realtime: realtime, strays: strays)
         told = EventTeller(
             EventLog(
                 site: site.config.siteID, units: site.config.units.map(\.id),
-                table: site.siteSettings.interlocks), latches.record)
+                table: site.siteSettings.interlocks, strays: strays), latches.record)
         self.latches = latches
         stall = StallWatch(grace: site.siteSettings.outputGrace)
         snapshots = site.cycleLink.snapshots.reader()
@@ -109,7 +115,7 @@ struct Supervisor: ~Copyable {
         // A trip of the last moment waits for its disk.
         let limit = MonotonicTime.now() + LatchWatch.limit + LatchWatch.limit
         while told.isWaiting, MonotonicTime.now() < limit, !isSecond(signals) { turn() }
-        if let record = performance.end() { recorder.recordPerformance(record) }
+        if let record = performance.end() { keepPerformance(record) }
         endRecords(at: limit)
     }
 
@@ -125,7 +131,7 @@ struct Supervisor: ~Copyable {
     /// - Returns: `false` where a second signal came.
     private mutating func rampDown(until limit: MonotonicTime, _ signals: SignalInbox) -> Bool {
         for index in site.unitSettings.indices
-        where snapshots.latest.pointee.decision.units[index].mode.kind != .tripped {
+        where snapshots.latest.pointee.decision.units[index].mode.kind == .running {
             _ = control.command(
                 .override(unit: index, .zero, for: site.siteSettings.stopBound + .seconds(1)))
         }
@@ -170,6 +176,7 @@ struct Supervisor: ~Copyable {
         onlookers.main.turn()
         tendClocks(at: now)
         snapshots.update()
+        markFrequencyTest(snapshots.latest.pointee)
         drainEvents()
         keepLatches(at: now)
         tell(at: now)
@@ -186,48 +193,6 @@ struct Supervisor: ~Copyable {
         watchTiming(at: now)
     }
 
-    private mutating func watchTiming(at now: MonotonicTime) {
-        guard now >= timingDue else { return }
-        timingDue = now + .seconds(1)
-        let counts = site.cycleLink.timingCounts(site.config.control.timing)
-        switch timing.look(counts, at: now) {
-        case .warning(let text):
-            journal.write(
-                LogRecord(.cycleLate, "the cycle is late: \(text)"))
-        case .stop(let text):
-            let line = "the site is taken out of service: \(text)"
-            journal.write(LogRecord(.cycleStop, line))
-            site.tap?.wantedCapture.withLock { $0 = CaptureWish(kind: .late, text: text) }
-            _ = control.command(.stop)
-        case nil: break
-        }
-    }
-
-    private mutating func tendClocks(at now: MonotonicTime) {
-        if let record = stall.look(site.cycleLink.cycles.load(ordering: .relaxed), at: now) {
-            journal.write(record)
-        }
-        for finding in clocks.look() {
-            journal.write(finding.record)
-            switch finding {
-            case .wallStepped: break
-            case .suspended: reenter()
-            // Without time nothing expires any more: the devices' own timers must act, and do when we die.
-            case .standsStill:
-                journal.flush(within: .seconds(1))
-                abort()
-            }
-        }
-    }
-
-    /// What was seen before a suspension is older than it looks: every unit enters service anew.
-    private func reenter() {
-        for index in site.unitSettings.indices {
-            _ = control.command(
-                .reenter(unit: index, for: max(.seconds(10), site.siteSettings.enterService)))
-        }
-    }
-
     private mutating func restartBuses(at now: MonotonicTime) {
         for interface in canRestart.tend(at: now) {
             journal.write(
@@ -241,7 +206,7 @@ struct Supervisor: ~Copyable {
         guard snapshots.latest.pointee.decision.cycle > 0 else { return }
         let record = performance.look(
             snapshots.latest.pointee, at: MonotonicTime.now(), wallMilliseconds: WallClock.nowMilliseconds())
-        if let record { recorder.recordPerformance(record) }
+        if let record { keepPerformance(record) }
     }
 
     private mutating func feedSchedule(at now: MonotonicTime) {
@@ -258,10 +223,12 @@ struct Supervisor: ~Copyable {
     }
 
     private mutating func drainEvents() {
-        let wall = WallClock.nowMilliseconds()
-        while let event = site.cycleLink.events.pop() {
-            control.saw(event)
-            told.saw(event, reason: control.reason(of: event), wallMilliseconds: wall)
+        while let timed = site.cycleLink.events.pop() {
+            // Who asked is answered by it, and finds the picture that goes with the answer.
+            if control.saw(timed.event) { statusDue = MonotonicTime(nanoseconds: 0) }
+            told.saw(
+                timed.event, reason: control.reason(of: timed.event),
+                wallMilliseconds: timed.wallMilliseconds)
         }
         let lost = site.cycleLink.events.lost + site.cycleLink.lostEvents.load(ordering: .relaxed)
         if lost != lostBefore {
@@ -300,6 +267,7 @@ struct Supervisor: ~Copyable {
         told.keep(image)
         let line = latches.tend(image, told.record, at: now)
         if let line { journal.write(line) }
+        if let record = latches.newlyOnDisk() { control.keeps(record) }
     }
 
     private mutating func tell(at now: MonotonicTime) {
@@ -315,7 +283,7 @@ struct Supervisor: ~Copyable {
         let age = Int64((now - snapshots.latest.pointee.decision.at).milliseconds)
         var status = self.status.status(
             snapshots.latest.pointee, overruns: site.cycleLink.overruns.load(ordering: .relaxed),
-            links: links(), latchesSaved: latches.isSaved, isStopped: told.isStopped,
+            links: linkAges.look(links(), at: now), latchesSaved: latches.isSaved, isStopped: told.isStopped,
             at: WallClock.text(milliseconds: WallClock.nowMilliseconds() - age))
         let still = onlookers.namesStanding
         let trips = told.latched(LatchImage(snapshots.latest.pointee.decision))
@@ -329,7 +297,7 @@ struct Supervisor: ~Copyable {
             status.units[index].reversion = reversion.text(index, of: site)
             status.units[index].output_watchdog = reversion.watchdogText(index, of: site)
         }
-        control.update(status, trips: trips)
+        control.update(status, trips: trips, events: recorder.recentEvents)
         guard now >= telemetryDue else { return }
         telemetryDue = now + .seconds(1)
         tellColumns(status, at: now, wallMilliseconds: WallClock.nowMilliseconds() - age)
@@ -377,7 +345,8 @@ struct Supervisor: ~Copyable {
             "checksum_errors": status.checksumErrors, "other_units": status.otherUnits,
             "other_transactions": status.otherTransactions, "malformed_answers": status.malformedAnswers,
             "unexpected_echoes": status.unexpectedEchoes, "reopenings": status.reopenings,
-            "probes": status.probes, "low_latency": status.isLowLatency ? 1 : 0,
+            "probes": status.probes, "repeats": status.repeats, "put_off_looks": status.putOffs,
+            "unreported": status.suppressedReports, "low_latency": status.isLowLatency ? 1 : 0,
         ]
         for device in link.devices {
             let name = "device_\(device.unit)"

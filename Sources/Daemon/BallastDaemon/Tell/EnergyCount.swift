@@ -1,4 +1,5 @@
 import Quantities
+import SiteRecords
 
 /// The energy of one point, import and export apart, from power that was measured: straight lines between
 /// samples at the instants of the samples, so that a missed one costs accuracy and no time.
@@ -78,6 +79,11 @@ struct EnergyBook: Sendable {
     /// Wall minus monotonic time, the least and the largest of the block.
     private var offset: ClosedRange<Int64>?
     private var isSynchronised = true
+    /// The site answers to a frequency that nobody measures; a block that has some of it is marked.
+    var isFrequencySimulated = false {
+        didSet { isMarked = isMarked || isFrequencySimulated }
+    }
+    private var isMarked = false
 
     /// - Parameter saved: what a former run has left.
     init(points names: [String], mode: String, saved: [UInt8]? = nil) {
@@ -115,6 +121,7 @@ struct EnergyBook: Sendable {
 
     private mutating func begin(_ quarter: Int64, _ difference: Int64) {
         start = quarter
+        isMarked = isFrequencySimulated
         offset = difference...difference
         for index in points.indices {
             points[index].imported = Self.wattHours(points[index].count.imported)
@@ -144,7 +151,7 @@ struct EnergyBook: Sendable {
         }
         let text =
             "{\"v\":1,\"kind\":\"energy\",\"mono_ms\":\(now.nanoseconds / 1_000_000),\"t_ms\":\(wall)"
-            + ",\"mode\":\"\(mode)\",\"start_s\":\(start),\"length_s\":\(Self.length),\"clock\":\"\(clock)\""
+            + ",\"mode\":\"\(mode)\"\(isMarked ? ColumnEncoder.simulatedMark : ""),\"start_s\":\(start),\"length_s\":\(Self.length),\"clock\":\"\(clock)\""
             + ",\"points\":{\(texts.joined(separator: ","))}}"
         return Array(text.utf8)
     }

@@ -64,7 +64,7 @@ extension EventLog {
             .resetRefused, .resetNeedsService, .stoppedWithPower, .frequencyLost, .frequencyBack,
             .stopRequested, .resumed, .overrideBegun, .overrideEnded, .overrideRefused, .contactorFault,
             .openedUnderLoad, .held, .holdEnded, .resumeRefused, .nameplateBelow, .shortGap, .doubted,
-            .countedAnew,
+            .countedAnew, .exposed,
             .believed,
             .secondSenderHeard, .secondSenderGone:
             (record.event, record.text) = plain(event.kind)

@@ -26,6 +26,7 @@ struct EventLog {
     let site: String
     let units: [String]
     let table: InterlockTable
+    var strays = WireStrays()
 
     func record(_ event: Event) -> EventRecord {
         var record = EventRecord(event: .eventsLost, cycle: event.cycle, text: "")
@@ -34,6 +35,7 @@ struct EventLog {
         record.limit = event.limit
         describe(event, &record)
         record.symbol = signal(of: event).flatMap { "\($0.shownSymbol)".isEmpty ? nil : "\($0.shownSymbol)" }
+        if let came = strays.text(event.missing, of: record.unit) { record.text += "; \(came)" }
         if let unit = record.unit { record.text = "unit \(unit): \(record.text)" }
         return record
     }
@@ -98,6 +100,7 @@ struct EventLog {
             let unit = record.unit.map { " \($0)" } ?? ""
             record.text = "\(Names.text(hold)); 'ballastctl resume\(unit)' starts it"
         case .countedAnew(let id): counted(id, event, &record)
+        case .exposed(let id): exposed(id, event, &record)
         case .warned(let id):
             record.event = .warning
             record.cause = "\(id.name)"
@@ -216,6 +219,14 @@ struct EventLog {
             : "is refused: its time is out of range"
     }
 
+    private func exposed(_ id: InterlockID, _ event: Event, _ record: inout EventRecord) {
+        record.event = .exposureGrows
+        record.cause = "\(id.name)"
+        let (part, whole) = (Int(event.value ?? 0), Names.rounded(event.limit ?? 0))
+        record.text =
+            "\(id.name) has passed its limit for \(part) quarters of the \(whole) s in all that trip"
+    }
+
     private func counted(_ id: InterlockID, _ event: Event, _ record: inout EventRecord) {
         record.event = .countedAnew
         record.cause = "\(id.name)"
@@ -285,7 +296,7 @@ struct EventLog {
             .overrideOfTripped, .overrideOfKeptOut, .lockBegun, .lockEnded, .lockRefused,
             .frequencyHandedOver, .gridLost,
             .gridNotReady, .contactorFault, .held, .nameplateBelow, .shortGap, .doubted, .believed,
-            .countedAnew,
+            .countedAnew, .exposed,
             .gridSourceBlind,
             .gridSourceSees,
             .meterJudged:

@@ -1,8 +1,9 @@
-import JSONText
+import ControlSocket
 import LinuxIO
 import Quantities
 import SiteAudit
 import SiteEvents
+import SiteRecords
 import Synchronization
 
 /// The events on their way to the spool: every line of the log about an event whose row says that it goes up.
@@ -12,8 +13,9 @@ import Synchronization
 final class EventOutbox: Sendable {
     /// More than a bad hour of a large site has.
     static let capacity = 4_096
-    /// A peer's words are bounded by it, and with them the record.
-    private static let longestText = 2_000
+    /// What people at the site are shown of it.
+    private static let mostRecent = 20
+    private static let longestRecent = 300
 
     struct Content: Sendable, Equatable {
         /// Oldest first.
@@ -24,6 +26,10 @@ final class EventOutbox: Sendable {
     }
 
     private let content = Mutex(Content())
+    /// What is told meanwhile is of a test.
+    let isFrequencySimulated = Atomic<Bool>(false)
+    /// Oldest first.
+    private let newest = Mutex<[EventStatus]>([])
     private let mode: String
 
     /// - Parameter mode: the site's, as its file has it.
@@ -32,7 +38,12 @@ final class EventOutbox: Sendable {
     /// Takes a line; one about no event, or about one that stays here, is passed over.
     func put(_ line: LogLine) {
         guard let event = line.record.event, EventTable.row(event).way == .up else { return }
-        let record = Self.record(event, line, mode: mode)
+        let status = EventStatus(
+            at: WallClock.text(milliseconds: line.record.happened?.wallMilliseconds ?? line.wallMilliseconds),
+            event: event.rawValue, text: String(line.record.text.prefix(Self.longestRecent)),
+            grave: line.record.priority.rawValue <= LogRecord.Priority.warning.rawValue)
+        newest.withLock { $0 = $0.suffix(Self.mostRecent - 1) + [status] }
+        let record = EventText.record(event, line, mode: mode, mark: mark)
         content.withLock { content in
             guard content.records.count < Self.capacity || line.record.mustBeKept else {
                 content.refused += 1
@@ -43,54 +54,22 @@ final class EventOutbox: Sendable {
         }
     }
 
+    private var mark: String {
+        isFrequencySimulated.load(ordering: .relaxed) ? ColumnEncoder.simulatedMark : ""
+    }
+
     /// The record that says where the audit stands.
     func record(of head: AuditHead, wall: Int64, monotonic: MonotonicTime) -> [UInt8] {
-        Array(
-            ("{\"v\":1,\"kind\":\"audit\",\"mono_ms\":\(monotonic.nanoseconds / 1_000_000),\"t_ms\":\(wall)"
-                + ",\"mode\":\(JSONString.quoted(mode)),\"head\":\"\(head.text)\"}").utf8)
+        EventText.record(of: head, wall: wall, monotonic: monotonic, mode: mode, mark: mark)
     }
+
+    /// What happened last, newest first, whether or not it has been written down.
+    var recent: [EventStatus] { newest.withLock { $0.reversed() } }
 
     func take() -> Content {
         content.withLock { content in
             defer { content = Content() }
             return content
         }
-    }
-
-    /// The record as JSON; what each key says stands in `EventField`.
-    static func record(_ event: EventName, _ line: LogLine, mode: String) -> [UInt8] {
-        let (record, wall) = (line.record, line.record.happened?.wallMilliseconds ?? line.wallMilliseconds)
-        let monotonic = (record.happened?.monotonic ?? line.monotonic).nanoseconds / 1_000_000
-        var text = "{\"v\":1,\"kind\":\"event\",\"event\":\"\(event.rawValue)\""
-        text += ",\"priority\":\(record.priority.rawValue),\"mono_ms\":\(monotonic),\"t_ms\":\(wall)"
-        text += ",\"at\":\"\(WallClock.text(milliseconds: wall))\",\"mode\":\(JSONString.quoted(mode))"
-        text += ",\"text\":\(quoted(record.text))"
-        for field in EventField.allCases {
-            guard let key = field.key, let value = record[field] else { continue }
-            switch field {
-            case .value where record.measured != nil, .limit where record.measured != nil: break
-            case .value, .limit, .cycle: text += ",\"\(key)\":\(number(value) ?? quoted(value))"
-            case .site, .unit, .interlock, .cause, .source, .from, .to, .link, .userID, .role, .reason,
-                .asked,
-                .via, .saved, .digest:
-                text += ",\"\(key)\":\(quoted(value))"
-            }
-        }
-        if let measured = record.measured {
-            if let value = measured.value, value.isFinite { text += ",\"value\":\(value)" }
-            if let limit = measured.limit, limit.isFinite { text += ",\"limit\":\(limit)" }
-            if let symbol = measured.symbol { text += ",\"symbol\":\(quoted(symbol))" }
-        }
-        return Array((text + "}").utf8)
-    }
-
-    private static func quoted(_ text: String) -> String {
-        JSONString.quoted(String(text.prefix(longestText)))
-    }
-
-    /// Where a field's text is a number, its text is JSON's.
-    private static func number(_ text: String) -> String? {
-        if let whole = Int64(text) { return String(whole) }
-        return Double(text).flatMap { $0.isFinite ? "\($0)" : nil }
     }
 }

@@ -11,7 +11,7 @@ import SiteEvents
 struct EventTeller {
     private struct Untold {
         var event: Event
-        /// Wall time at which it was taken from the cycle.
+        /// What the wall clock showed in its cycle.
         var wallMilliseconds: Int64
         /// Seen while the program ends: what it asks for then is nobody's wish.
         var isOfOurEnd: Bool
@@ -26,6 +26,7 @@ struct EventTeller {
     private let clock: RecordClock
     /// By an operator; our own end is no operator's stop.
     private(set) var isStopped: Bool
+    private var stoppedBy: String?
     var isEnding = false
 
     init(_ log: EventLog, _ record: LatchRecord) {
@@ -35,25 +36,32 @@ struct EventTeller {
         absences = Absences(record, units: log.units, seconds: clock.seconds())
         counts = UnitCounts(record, units: log.units, seconds: clock.seconds())
         isStopped = record.isStopped
+        stoppedBy = record.stoppedBy
     }
 
     /// What of it must outlive the process; without the units' entries.
     var record: LatchRecord {
-        LatchRecord(
+        var record = LatchRecord(
             entries: [], isStopped: isStopped, absences: absences.current, details: trips.records,
-            passings: counts.passings, wear: counts.wear, clock: clock)
+            passings: counts.passings, wear: counts.wear, clock: clock, stoppedBy: stoppedBy)
+        record.exposures = counts.exposures
+        return record
     }
 
     /// Notes an event of the cycle.
     ///
-    /// - Parameter reason: in the words of the person whose lock it is.
+    /// - Parameter reason: in the words of the person whose lock it is; of a stop who, since when and why.
     mutating func saw(_ event: Event, reason: String = "", wallMilliseconds: Int64) {
         let at = WallClock.text(milliseconds: wallMilliseconds)
-        trips.saw(event, at: at)
+        let strays = log.strays.text(event.missing, of: event.unit.map { log.units[$0] })
+        trips.saw(event, strays: strays, at: at)
         absences.saw(event, reason: reason, seconds: clock.seconds())
         counts.saw(event, seconds: clock.seconds())
-        if event.kind == .stopRequested && !isEnding { isStopped = true }
-        if event.kind == .resumed { isStopped = false }
+        if event.kind == .stopRequested && !isEnding {
+            if !isStopped || stoppedBy == nil { stoppedBy = reason.isEmpty ? nil : reason }
+            isStopped = true
+        }
+        if event.kind == .resumed { (isStopped, stoppedBy) = (false, nil) }
         untold.append(
             Untold(event: event, wallMilliseconds: wallMilliseconds, isOfOurEnd: isEnding))
     }

@@ -39,6 +39,9 @@ extension LinkLog {
             (.framesDropped, "\(frames) frames found no room in the kernel's queue")
         case .loadHigh(let load): (.busLoadHigh, "bus load \(load / 10) %")
         case .loadNormal(let load): (.busLoadNormal, "bus load \(load / 10) %")
+        case .framesMissing(let percent):
+            (.framesMissing, "only \(percent) % of the battery's frames come, by their period or as before")
+        case .framesWhole: (.framesWhole, "the battery's frames come as they should again")
         }
     }
 

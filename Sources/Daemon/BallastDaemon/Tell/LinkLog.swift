@@ -3,6 +3,7 @@ import DeviceCodecs
 import LinuxIO
 import ModbusBus
 import Plant
+import Quantities
 import SiteEvents
 
 /// Turns the buses' reports into log lines. A link that stays down for the same reason is said once; its
@@ -10,6 +11,9 @@ import SiteEvents
 struct LinkLog {
     /// Why each link is down, as it was said last; nothing while it is up.
     private var outages: [String: String] = [:]
+    /// When each Modbus link was said to be down last.
+    private var lastDown: [String: MonotonicTime] = [:]
+    private static let soon = Duration.seconds(10)
 
     mutating func line(_ report: CANBusReport, on address: CANAddress) -> LogRecord? {
         let record = Self.record(of: report, on: address)
@@ -17,21 +21,28 @@ struct LinkLog {
         case .linkUp: outages["can \(address)"] = nil
         case .linkDown(let error): return isNew(error.text(at: address), of: "can \(address)") ? record : nil
         case .rejectedFrame, .unknownFrame, .garbage, .busError, .keepAliveNotSent, .refusedPeer, .state,
-            .transmitStalled, .transmitResumed, .identifierConflict, .framesDropped, .loadHigh, .loadNormal:
+            .transmitStalled, .transmitResumed, .identifierConflict, .framesDropped, .loadHigh, .loadNormal,
+            .framesMissing, .framesWhole:
             break
         }
         return record
     }
 
     mutating func line(_ report: ModbusReport, on link: String) -> LogRecord? {
-        let record = Self.record(of: report, on: link)
+        var record = Self.record(of: report, on: link)
         switch report.event {
         case .linkUp: outages[link] = nil
-        case .linkDown(let error): return isNew("\(error)", of: link) ? record : nil
+        case .linkDown(let error):
+            guard isNew("\(error)", of: link) else { return nil }
+            if let last = lastDown[link], report.time - last < Self.soon {
+                record.text += "; again and again, so it is said to be connected once it answers for a while"
+            }
+            lastDown[link] = report.time
+            return record
         case .deviceSilent, .deviceBack, .exception, .scanned, .identified, .notSunSpec, .notMeasuring,
             .notControllable, .reversionUnproven, .otherDeviceProven, .controlTaken, .setpointOverridden,
             .setpointRefused,
-            .mapChanged,
+            .mapChanged, .otherDevice,
             .reactiveTaken, .reactiveUnsupported, .reactiveRefused, .reactiveOverridden, .coilsOneByOne,
             .capTaken, .capUnsupported, .capRefused, .capOverridden,
             .coilsOverridden, .answerRejected, .directionRefused:
@@ -70,7 +81,7 @@ struct LinkLog {
                     + " use an adapter that does it by itself, without rs485: true"
             )
         case .exception(let code, let address):
-            (.modbusException, "exception \(code) at register \(address)")
+            (.modbusException, ExceptionText.text(code, at: address))
         case .scanned(let list):
             (
                 .scanned,
@@ -120,6 +131,8 @@ struct LinkLog {
             reactiveWords(event)
         case .capTaken, .capUnsupported, .capRefused, .capOverridden: capWords(event)
         case .mapChanged: (.mapChanged, "its model chain has changed; scanning anew")
+        case .otherDevice(let serialNumber):
+            (.otherDevice, "is another device than before: serial number \(serialNumber.string)")
         }
     }
 

@@ -4,7 +4,10 @@ import ControlSocket
 enum MetricsText {
     static func text(_ status: SiteStatus?, _ timing: TimingReport) -> String {
         var page = Page()
-        if let status { add(status, to: &page) }
+        if let status {
+            add(status, to: &page)
+            addSite(status, to: &page)
+        }
         page.add("ballast_cycle_period_seconds", "gauge", [([], timing.period_ms / 1_000)])
         page.add("ballast_cycle_overruns_total", "counter", [([], Double(timing.overruns))])
         let rows =
@@ -45,10 +48,10 @@ enum MetricsText {
         "ballast_unit_trips": "Latched trips.",
         "ballast_unit_trip": "1 for each latched trip, by the row of the interlock table.",
         "ballast_unit_warning": "1 for each warning that stands, by the row of the interlock table.",
-        "ballast_link_counter": "What each link has counted.",
+        "ballast_link_figure": "What each link has counted.",
     ]
 
-    private typealias Sample = (labels: [(String, String)], value: Double?)
+    typealias Sample = (labels: [(String, String)], value: Double?)
 
     private static func add(_ status: SiteStatus, to page: inout Page) {
         page.add("ballast_frequency_hertz", "gauge", [([], status.frequency_hz)])
@@ -82,7 +85,7 @@ enum MetricsText {
                 ([("link", link.name), ("name", name)], Double(count))
             }
         }
-        page.add("ballast_link_counter", "untyped", counters)
+        page.add("ballast_link_figure", "untyped", counters)
     }
 
     private static func summary(
@@ -96,7 +99,7 @@ enum MetricsText {
         }
     }
 
-    private struct Page {
+    struct Page {
         var text = ""
 
         mutating func add(_ name: String, _ type: String, _ samples: [Sample]) {
@@ -106,7 +109,8 @@ enum MetricsText {
                 return name + (labels.isEmpty ? "" : "{\(labels)}") + " \((value * 1e9).rounded() / 1e9)\n"
             }
             if lines.isEmpty { return }
-            let help = MetricsText.help[name].map { "# HELP \(name) \($0)\n" } ?? ""
+            let help =
+                (MetricsText.help[name] ?? MetricsText.siteHelp[name]).map { "# HELP \(name) \($0)\n" } ?? ""
             text += help + "# TYPE \(name) \(type)\n" + lines.joined()
         }
 

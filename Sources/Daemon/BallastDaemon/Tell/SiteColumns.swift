@@ -17,6 +17,8 @@ extension SiteValues {
             "grid.frequency_health": .name(grid.frequency_health), "grid.state": .of(grid.state),
             "grid.cause": .of(grid.cause), "grid.meter": .of(grid.meter), "realtime": .name(status.realtime),
             "threads_still": .list(status.threads_still ?? []), "accepted": .list(status.accepted ?? []),
+            "links": .list(
+                status.links.map { "\($0.name) \($0.counters["up"] == 0 ? "down" : "up")" }),
         ]
         let cycle = (
             name: "cycle", counters: [(name: "cycles", count: status.cycle), ("overruns", status.overruns)]
@@ -65,6 +67,7 @@ extension SiteValues.Unit {
             "missing": .list(missing), "reversion": .of(unit.reversion),
             "output_watchdog": .of(unit.output_watchdog), "inputs": .list(inputs),
             "dangers": .list((unit.dangers ?? []).map { "\($0.what): \($0.instruction)" }),
+            "begun_by": .of(unit.begun_by),
         ]
         self.init(
             id: unit.id, rating: unit.rating_kw, values: SiteValues.numbered(values, Channel.ofUnit))

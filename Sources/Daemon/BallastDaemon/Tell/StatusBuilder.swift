@@ -12,13 +12,13 @@ struct StatusBuilder {
     let settings: [UnitSettings]
     let meterBudget: Duration
     let realtime: String
+    var strays = WireStrays()
 
+    /// - Parameter now: judged now, not at the decision's instant: a cycle that hangs must not look fresh.
     func status(
         _ snapshot: borrowing CycleSnapshot, overruns: UInt64, links: [LinkStatus], latchesSaved: Bool,
-        isStopped: Bool, at wallTime: String
+        isStopped: Bool, at wallTime: String, now: MonotonicTime = .now()
     ) -> SiteStatus {
-        // Judged now, not at the decision's instant: a cycle that hangs must not look fresh.
-        let now = MonotonicTime.now()
         let meter = snapshot.grid.activePower.fresh(at: now, within: meterBudget)
         var units: [UnitStatus] = []
         var total: Double? = 0
@@ -74,10 +74,11 @@ struct StatusBuilder {
             reading.fresh(at: now, within: limit).map { rounded($0.value) }
         }
         let missing = [decision.missingBattery, decision.missingInverter].compactMap { $0 }.map { missing in
-            MissingStatus(
+            let came = strays.text(missing, of: config.units[index].id, at: now).map { "; \($0)" } ?? ""
+            return MissingStatus(
                 device: "\(missing.device.name)", reading: missing.isSilent ? nil : "\(missing.name.name)",
                 fault: Names.text(missing.fault), for_s: missing.lasting.map { rounded($0.seconds) },
-                heard_s: missing.heard.map { rounded($0.seconds) }, text: Names.text(missing))
+                heard_s: missing.heard.map { rounded($0.seconds) }, text: Names.text(missing) + came)
         }
         var status = UnitStatus(
             id: config.units[index].id, mode: "\(decision.mode.kind.name)",
@@ -108,6 +109,9 @@ struct StatusBuilder {
             let left = config.control.enterService - (now - since)
             status.enters_in_s = left > .zero ? rounded(left.seconds) : nil
         }
+        status.taken_back_for_s = decision.restsUntil.flatMap { end in
+            end > now ? rounded((end - now).seconds) : nil
+        }
         status.first_out = decision.firstOut.map { "\($0.name)" }
         let dangers = Names.ids(decision.latched, first: decision.firstOut).filter(\.endangersPeople)
         status.dangers =
@@ -127,25 +131,11 @@ struct StatusBuilder {
         return module.inputs.map { input in
             let reading = image[input.name]
             return InputStatus(
-                name: input.name.rawValue, active: reading.fresh(at: now, within: limit),
+                name: input.name.word, active: reading.fresh(at: now, within: limit),
                 fault: reading.fault(at: now, within: limit).map(Names.text))
         }
     }
 
     private func kilowatts(_ power: Watts) -> Double { rounded(power.kilowatts) }
     private func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
-}
-
-extension DigitalInputImage {
-    fileprivate subscript(_ name: DigitalInputConfig.Name) -> Reading<Bool> {
-        switch name {
-        case .emergencyStop: emergencyStop
-        case .smoke: smoke
-        case .gas: gas
-        case .door: door
-        case .breaker: breaker
-        case .mainContactor: isMainContactorClosed
-        case .prechargeContactor: isPrechargeContactorClosed
-        }
-    }
 }

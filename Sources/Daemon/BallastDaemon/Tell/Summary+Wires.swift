@@ -28,13 +28,13 @@ extension Daemon {
     static func wires(of unit: UnitConfig, watchdog proof: String? = nil) -> [String] {
         guard let module = unit.ioModule else { return [] }
         let inputs = module.inputs.map { input in
-            "\(Names.words(input.name.rawValue)) at wire address \(input.address)"
+            "\(Names.words(input.name.word)) at wire address \(input.address)"
                 + (input.isNormallyClosed ? " (normally closed)" : " (normally open)")
         }
         var lines: [String] = []
         if !inputs.isEmpty { lines.append("    inputs        " + inputs.joined(separator: ", ")) }
         guard !module.coils.isEmpty, let watchdog = module.watchdog else { return lines }
-        let coils = module.coils.map { "\(Names.words($0.purpose.rawValue)) at wire address \($0.address)" }
+        let coils = module.coils.map { "\(Names.words($0.purpose.word)) at wire address \($0.address)" }
         lines.append("    coils         " + coils.joined(separator: ", "))
         lines.append(
             "    watchdog      the module itself is to open its coils after \(watchdog.milliseconds) ms of silence;"

@@ -49,11 +49,7 @@ extension Daemon {
                 + wires(of: unit, watchdog: book.watchdogText(unit))
         }
         lines += config.busLoads.map { "  modbus \($0.endpoint.name): \(text($0))" }
-        if let limits = config.limits {
-            lines.append(
-                "  site limits     import \(Names.rounded(limits.importLimit.kilowatts)) kW, export "
-                    + "\(Names.rounded(limits.exportLimit.kilowatts)) kW")
-        }
+        if let limits = config.limits?.text { lines.append("  site limits     \(limits)") }
         lines += ["  what the modes ask for and allow:"] + ModeRules.table(config.mode).map { "  " + $0 }
         return lines.joined(separator: "\n")
     }
@@ -76,7 +72,10 @@ extension Daemon {
             ? "in the state folder, synced each second: \(wear)"
             : "in the runtime folder, which is memory under systemd; with recording_on_disk \(day) MB a day wear the disk"
         return "the last \(paths.recordingMegabytes) MB of cycles, some \(hours) h, \(place);"
-            + " captures to disk, \(paths.captureMegabytes) MB at most"
+            + (paths.captureMegabytes > 0
+                ? " captures to disk, \(paths.captureMegabytes) MB at most: trips, a grid outside of its limits or beyond 1 %"
+                    + " of its frequency, a cycle ten periods late (\(Names.rounded(BlackBox.lateness(of: config.control.period).milliseconds)) ms),"
+                    + " a crash, a person's word" : " no captures")
     }
 
     /// A cycle's bytes as recordings of moving sites have them, rounded up: 70 and 60 for each unit; and the

@@ -14,7 +14,9 @@ struct TripLog {
         var limit: Double?
         /// Of a lost device; not on disk.
         var missing: MissingReading?
-        /// Whose input has stopped the whole site; not on disk.
+        /// What its wire brought all the while.
+        var strays: String?
+        /// Whose input has stopped the whole site.
         var begunBy: String?
     }
 
@@ -36,18 +38,20 @@ struct TripLog {
             details.append(
                 Detail(
                     unit: unit, interlock: interlock, at: detail.at, value: detail.value,
-                    limit: detail.limit))
+                    limit: detail.limit, begunBy: detail.begunBy))
         }
     }
 
     /// Notes a trip; other events tell nothing about one.
-    mutating func saw(_ event: Event, at wallTime: String) {
+    ///
+    /// - Parameter strays: what came on the wire of a battery that said nothing.
+    mutating func saw(_ event: Event, strays: String? = nil, at wallTime: String) {
         guard let unit = event.unit, case .tripped(let id) = event.kind else { return }
         details.removeAll { $0.unit == unit && $0.interlock == id }
         details.append(
             Detail(
                 unit: unit, interlock: id, at: wallTime, value: event.value, limit: event.limit,
-                missing: event.missing, begunBy: begunBy(id, unit, event.cycle)))
+                missing: event.missing, strays: strays, begunBy: begunBy(id, unit, event.cycle)))
     }
 
     /// Whose input has stopped the whole site in that cycle. The cycle trips the unit of the input before it
@@ -71,7 +75,7 @@ struct TripLog {
         details.map {
             LatchRecord.Detail(
                 unit: units[$0.unit], interlock: $0.interlock.rawValue, at: $0.at, value: $0.value,
-                limit: $0.limit)
+                limit: $0.limit, begunBy: $0.begunBy)
         }
     }
 
@@ -98,7 +102,7 @@ struct TripLog {
             signal: detail?.missing.map(Names.quantity) ?? row.map { "\($0.signal.quantity)" },
             symbol: row.map { "\($0.signal.shownSymbol)" } ?? "",
             reset: "\(reset(of: id))",
-            check: Names.check(id, detail?.missing), bits: bits)
+            check: Names.check(id, detail?.missing, strays: detail?.strays), bits: bits)
         if id.endangersPeople { status.endangers_people = true }
         status.begun_by = detail?.begunBy
         return status

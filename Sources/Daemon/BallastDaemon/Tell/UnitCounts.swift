@@ -10,6 +10,7 @@ struct UnitCounts {
     private let units: [String]
     private(set) var passings: [LatchRecord.Passing]
     private(set) var wear: [LatchRecord.Wear]
+    private(set) var exposures: [LatchRecord.Exposure]
     private static let window = Int64(InterlockBank.longestWindow.seconds)
     /// Of one row of one unit; it is latched long before.
     private static let most = 5
@@ -21,6 +22,7 @@ struct UnitCounts {
             units.contains($0.unit) && seconds - $0.at <= Self.window
         }
         wear = record.wear.filter { units.contains($0.unit) }
+        exposures = record.exposures.filter { units.contains($0.unit) }
     }
 
     mutating func saw(_ event: Event, seconds: Int64) {
@@ -28,9 +30,11 @@ struct UnitCounts {
         switch event.kind {
         case .countedAnew(let id): pass(id.rawValue, units[unit], seconds)
         case .shortGap: pass(LatchRecord.Passing.shortGap, units[unit], seconds)
+        case .exposed(let id): expose(id.rawValue, units[unit], Int(event.value ?? 0), seconds)
         // What comes after its reset is counted anew.
         case .tripped(let id):
             passings.removeAll { $0.unit == units[unit] && $0.interlock == id.rawValue }
+            exposures.removeAll { $0.unit == units[unit] && $0.interlock == id.rawValue }
         case .openedUnderLoad: open(event, units[unit])
         case _: break
         }
@@ -45,6 +49,13 @@ struct UnitCounts {
             passings.remove(at: oldest)
         }
         passings.append(LatchRecord.Passing(unit: unit, interlock: id, at: seconds))
+    }
+
+    private mutating func expose(_ id: UInt8, _ unit: String, _ quarters: Int, _ seconds: Int64) {
+        exposures.removeAll { $0.unit == unit && $0.interlock == id }
+        guard (1...3).contains(quarters) else { return }
+        exposures.append(
+            LatchRecord.Exposure(unit: unit, interlock: id, quarters: UInt8(quarters), at: seconds))
     }
 
     /// A current that nobody knew counts as one too many.
@@ -68,6 +79,13 @@ struct UnitCounts {
             guard let id = InterlockID(rawValue: passing.interlock) else { continue }
             let age = Duration.seconds(max(0, seconds - passing.at))
             controller.restore(counted: id, age: age, unit: unit)
+        }
+        for exposure in exposures {
+            guard let unit = units.firstIndex(of: exposure.unit),
+                let id = InterlockID(rawValue: exposure.interlock)
+            else { continue }
+            let age = Duration.seconds(max(0, seconds - exposure.at))
+            controller.restore(exposed: id, quarters: Int(exposure.quarters), age: age, unit: unit)
         }
     }
 

@@ -226,14 +226,17 @@ extension PylontechLowVoltage {
     /// 0x356.
     private mutating func acceptMeasurements(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
         var tally = FieldTally(time: time)
+        // All bits of all bytes: 0.1 A would be a value.
+        let isBlank = frame.isBlank
         tally.store(FieldValue(frame.word(0), packVoltage), in: &said.packVoltage)
         tally.store(
             FieldValue(frame.word(2)) { raw in
-                raw == 0x8000 ? .notImplemented : .value(Amperes(Double(-Int(Int16(bitPattern: raw))) / 10))
+                if raw == 0x8000 || isBlank { return .notImplemented }
+                return .value(Amperes(Double(-Int(Int16(bitPattern: raw))) / 10))
             }, in: &said.packCurrent)
         tally.store(
             FieldValue(frame.word(4)) { raw in
-                if raw == 0x8000 { return .notImplemented }
+                if raw == 0x8000 || isBlank { return .notImplemented }
                 return Self.temperature(Double(Int16(bitPattern: raw)) / 10)
             }, in: &packTemperature)
         return tally.outcome

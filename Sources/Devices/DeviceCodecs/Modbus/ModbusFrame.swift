@@ -186,7 +186,7 @@ extension ModbusMismatch: CustomStringConvertible {
         case .transaction: "another transaction"
         case .function: "another function"
         case .length: "wrong length"
-        case .protocolID: "not Modbus"
+        case .protocolID: "bytes that are no Modbus"
         case .echo: "our own request came back, or did not: see echo of the line"
         case .acknowledgement: "another address or count"
         }

@@ -1,4 +1,4 @@
-/// What a stream of data frames looks like: configuration frame 1 or 2 (CFG-1, CFG-2).
+/// What a stream of data frames looks like: configuration frame 1, 2 or 3 (CFG-1, CFG-2, CFG-3).
 public struct PhasorConfiguration: Sendable, Equatable {
     /// FORMAT: how one PMU writes its numbers.
     public struct Format: Sendable, BitwiseCopyable, Equatable {
@@ -82,13 +82,23 @@ public struct PhasorConfiguration: Sendable, Equatable {
         self.rate = rate
     }
 
+    /// Whether data frames look and mean the same, whatever their PMUs are called.
+    func isLike(_ other: PhasorConfiguration) -> Bool {
+        func bare(_ configuration: PhasorConfiguration) -> PhasorConfiguration {
+            var bare = configuration
+            for index in bare.blocks.indices {
+                bare.blocks[index].name = ""
+                for phasor in bare.blocks[index].phasors.indices {
+                    bare.blocks[index].phasors[phasor].scale = 0
+                }
+            }
+            return bare
+        }
+        return bare(self) == bare(other)
+    }
+
     /// FRAMESIZE of a data frame of this stream.
     public var dataSize: Int { blocks.reduce(PhasorHeader.shortestFrame) { $0 + $1.size } }
-
-    /// Nominal time between two data frames, in nanoseconds.
-    public var periodNanoseconds: Int64 {
-        rate > 0 ? 1_000_000_000 / Int64(rate) : -Int64(rate) * 1_000_000_000
-    }
 
     /// Reads the payload of a configuration frame 1 or 2 that was checked.
     public init(_ frame: borrowing Span<UInt8>) throws(PhasorFault) {

@@ -103,6 +103,12 @@ struct PhasorByteReader: Sendable, BitwiseCopyable {
 
     init(at offset: Int = 0) { self.offset = offset }
 
+    mutating func byte(_ bytes: borrowing Span<UInt8>) throws(PhasorFault) -> UInt8 {
+        guard offset >= 0, bytes.count - offset >= 1 else { throw .length }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
     mutating func word(_ bytes: borrowing Span<UInt8>) throws(PhasorFault) -> UInt16 {
         guard offset >= 0, bytes.count - offset >= 2 else { throw .length }
         defer { offset += 2 }

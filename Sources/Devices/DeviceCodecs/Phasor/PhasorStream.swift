@@ -52,7 +52,7 @@ public struct PhasorStream: Sendable {
         case unconfigured
         case duplicate
         case outOfOrder
-        /// A header, a command or a configuration that is not read (CFG-1, CFG-3).
+        /// A header, a command or a configuration that is not read (CFG-1).
         case ignored(PhasorFrameKind)
         case rejected(PhasorFault)
     }
@@ -88,8 +88,8 @@ public struct PhasorStream: Sendable {
             if let own = settings.streamID, header.idCode != own { throw .stranger }
             switch header.kind {
             case .data: return try acceptData(header, frame, now)
-            case .configuration2: return try configure(frame, now)
-            case .header, .configuration1, .command, .configuration3: return .ignored(header.kind)
+            case .configuration2, .configuration3: return try configure(header.kind, frame, now)
+            case .header, .configuration1, .command: return .ignored(header.kind)
             }
         } catch {
             return .rejected(error)
@@ -97,12 +97,14 @@ public struct PhasorStream: Sendable {
     }
 
     private mutating func configure(
-        _ frame: borrowing Span<UInt8>, _ now: MonotonicTime
+        _ kind: PhasorFrameKind, _ frame: borrowing Span<UInt8>, _ now: MonotonicTime
     ) throws(PhasorFault) -> Outcome {
         let new: PhasorConfiguration
         let index: Int?
         do throws(PhasorFault) {
-            new = try PhasorConfiguration(frame)
+            new =
+                kind == .configuration3
+                ? try PhasorConfiguration(configuration3: frame) : try PhasorConfiguration(frame)
             index = settings.unitID.map { id in new.blocks.firstIndex { $0.idCode == id } } ?? 0
             guard let index else { throw .stranger }
             guard new.blocks[index].nominal == settings.nominal.value else { throw .nominal }
@@ -112,7 +114,8 @@ public struct PhasorStream: Sendable {
             spoil(.disagrees, now)
             throw error
         }
-        let isChange = configuration.map { $0 != new } ?? false
+        // The two frames round a name and a scale apart: what counts is what data frames look like.
+        let isChange = configuration.map { !$0.isLike(new) } ?? false
         configuration = new
         block = index ?? 0
         wantsConfiguration = false

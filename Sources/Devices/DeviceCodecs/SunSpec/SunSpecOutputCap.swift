@@ -10,7 +10,6 @@ public struct SunSpecOutputCap: Sendable, BitwiseCopyable, Equatable {
     /// Offsets from the ID register of model 123.
     public static let limitOffset = 5
     public static let enableOffset = 9
-    static let reversionOffset = 7
     static let scaleOffset = 23
     /// Registers from the ID register on that show everything.
     public static let registerCount = 26

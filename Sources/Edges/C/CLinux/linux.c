@@ -23,6 +23,11 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
+#ifndef BALLAST_VERSION
+#define BALLAST_VERSION "0.1.0"
+#endif
+const char *ballast_version(void) { return BALLAST_VERSION; }
+
 int ballast_set_thread_affinity(int cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);

@@ -37,9 +37,6 @@ public struct TopLine: Sendable, Equatable {
         return line
     }
 
-    /// In one style.
-    public func restyled(_ style: Style) -> TopLine { TopLine(text, style) }
-
     /// For a terminal: ANSI sequences around each piece that is not plain.
     public var ansi: String {
         pieces.map { piece in

@@ -56,8 +56,9 @@ public struct TopScreen: Sendable {
     private var footer: TopLine {
         if state.isTyping { return TopLine("filter: \(state.filter)_   enter: keep   esc: drop", .bold) }
         let filter = state.filter.isEmpty ? "" : "   filter \"\(state.filter)\""
+        let back = state.view == .site ? "" : "esc back  "
         return TopLine(
-            "q quit  s sort: \(state.order.rawValue)  / filter  ↑↓ enter: a unit  l links  ? help\(filter)",
+            "\(back)q quit  s sort: \(state.order.rawValue)  / filter  ↑↓ enter: a unit  l links  ? help\(filter)",
             .dim)
     }
 
@@ -67,7 +68,7 @@ public struct TopScreen: Sendable {
         "",
         "A figure that is not fresh is –. Where the controller stops answering, all figures turn old after 2 s",
         "and are taken away after 10 s; the second line then says why and since when.",
-        "The times of changes are the controller's; what happened before this program began is in the journal.",
+        "Times are the controller's, in UTC; the last twenty events are its own, what came before is in the journal.",
     ]
 
     // MARK: The whole
@@ -108,13 +109,22 @@ public struct TopScreen: Sendable {
             }
         }
         lines += links(status, most: 6)
-        lines.append(TopLine("changes since this program began", .bold))
-        let room = max(1, rows - 1 - lines.count - dangers(status).count - 2)
-        lines +=
-            state.changes.isEmpty
-            ? [TopLine("  none", .dim)]
-            : state.changes.prefix(room).map { TopLine("  \($0.at.dropFirst(11).prefix(8)) \($0.text)") }
-        return lines
+        return lines + events(room: max(1, rows - 1 - lines.count - dangers(status).count - 3))
+    }
+
+    /// As the journal has them; of a daemon of an older version what changed while somebody looked.
+    private func events(room: Int) -> [TopLine] {
+        if state.events.isEmpty {
+            let changes = state.changes.prefix(room).map { change in
+                TopLine("  \(change.at.dropFirst(11).prefix(8)) \(change.text)")
+            }
+            return [TopLine("changes since this program began", .bold)]
+                + (changes.isEmpty ? [TopLine("  none", .dim)] : changes)
+        }
+        return [TopLine("last events (UTC)", .bold)]
+            + state.events.prefix(room).map { event in
+                TopLine("  \(event.at.dropFirst(11).prefix(8)) \(event.text)", event.grave ? .warn : .plain)
+            }
     }
 
     /// A value in its style: old ones are dim and marked, and go in the end.
@@ -265,13 +275,15 @@ public struct TopScreen: Sendable {
     private func links(_ status: SiteStatus, most: Int) -> [TopLine] {
         var lines = [TopLine("links", .bold)]
         for link in status.links.prefix(most) {
-            let age = state.links[link.name].map { now - $0.at }
+            let told = state.age(at: now) ?? .zero
+            let age = link.heard_s.map { told + .milliseconds(Int64(min(1e12, max(0, $0 * 1_000)))) }
             let isUp = link.counters["up"] != 0
             var line = TopLine("  \(Column.left(link.name, min(48, columns / 2)))")
             line.add(isUp ? "up  " : "DOWN", isUp ? .good : .bad)
             let isStill = age.map { $0 > TopState.oldAge } ?? true
             line.add(
-                "  last word \(age.map { WhyText.left($0.seconds) } ?? "never") ago", isStill ? .bad : .plain)
+                age.map { "  last word \(WhyText.left($0.seconds)) ago" } ?? "  never heard",
+                isStill ? .bad : .plain)
             let errors = link.counters.filter { $0.value > 0 && Self.faults.contains($0.key) }
             if !errors.isEmpty {
                 line.add(

@@ -18,12 +18,6 @@ public struct TopState: Sendable {
         var text: String
     }
 
-    /// What a link had done when it last did anything.
-    struct LinkMark: Sendable, Equatable {
-        var count: UInt64
-        var at: MonotonicTime
-    }
-
     /// A figure is shown as if it were now for so long, then as old; after `blankAge` not at all.
     static let oldAge = Duration.seconds(2)
     static let blankAge = Duration.seconds(10)
@@ -32,6 +26,8 @@ public struct TopState: Sendable {
 
     public private(set) var status: SiteStatus?
     public private(set) var trips: [TripStatus] = []
+    /// What happened last, newest first.
+    public private(set) var events: [EventStatus] = []
     /// When the newest answer that had moved on came.
     private(set) var movedAt: MonotonicTime?
     /// Why the newest question had no answer; `nil` where it had one.
@@ -39,7 +35,6 @@ public struct TopState: Sendable {
     private(set) var frequencies: [Double?] = []
     private(set) var powers: [Double?] = []
     private(set) var changes: [Change] = []
-    private(set) var links: [String: LinkMark] = [:]
     public private(set) var order = Order.trouble
     public private(set) var view = View.site
     public private(set) var filter = ""
@@ -54,14 +49,13 @@ public struct TopState: Sendable {
     // MARK: What comes in
 
     /// Takes an answer; one whose cycle has not moved on is no new one.
-    public mutating func take(_ status: SiteStatus, trips: [TripStatus], at now: MonotonicTime) {
+    public mutating func take(
+        _ status: SiteStatus, trips: [TripStatus], events: [EventStatus] = [], at now: MonotonicTime
+    ) {
         failure = nil
+        self.events = events
         guard self.status?.cycle != status.cycle else { return }
         if let before = self.status { note(before, status) }
-        for link in status.links {
-            let count = Self.activity(link)
-            if links[link.name]?.count != count { links[link.name] = LinkMark(count: count, at: now) }
-        }
         self.status = status
         self.trips = trips
         movedAt = now
@@ -77,10 +71,6 @@ public struct TopState: Sendable {
     private mutating func keep(_ frequency: Double?, _ power: Double?) {
         frequencies = Array((frequencies + [frequency]).suffix(Self.longestHistory))
         powers = Array((powers + [power]).suffix(Self.longestHistory))
-    }
-
-    private static func activity(_ link: LinkStatus) -> UInt64 {
-        ["frames", "transactions"].reduce(0) { $0 &+ (link.counters[$1] ?? 0) }
     }
 
     private mutating func note(_ before: SiteStatus, _ now: SiteStatus) {

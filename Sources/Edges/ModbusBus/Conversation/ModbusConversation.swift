@@ -120,6 +120,8 @@ public final class ModbusConversation {
     var missesInRow = 0
     var connectNotBefore = MonotonicTime(nanoseconds: 0)
     var connectBackOff = Duration.milliseconds(250)
+    /// Against a link that comes and goes.
+    var steadiness = ModbusSteadiness()
     private var hasBeenConnected = false
     private var isRS485Told = false
     private static let deafness = Duration.seconds(10)
@@ -175,6 +177,7 @@ public final class ModbusConversation {
         self.now = now
         beat()
         isOpen = true
+        steadiness.opened(at: now)
         exchange.opened(at: now)
         if hasBeenConnected { status.reconnectCount.add(1, ordering: .relaxed) }
         hasBeenConnected = true
@@ -381,12 +384,6 @@ public final class ModbusConversation {
         status.reopenCount.add(1, ordering: .relaxed)
         close()
         reportDown(.timeout)
-    }
-
-    func reportDown(_ error: ModbusError) {
-        status.up.store(false, ordering: .relaxed)
-        if isReportedUp != false { report(0, .linkDown(error)) }
-        isReportedUp = false
     }
 
     func count(_ error: ModbusError) {

@@ -169,8 +169,8 @@ final class ModbusDevice {
     /// What the last complete scan found; it stays while the device is looked at anew.
     var models: [SunSpecModelPlace] = []
     var control: ModbusControlState?
-    /// It has said who it is, or cannot, since it was found or was last missing.
-    var isIdentified = false
+    /// It has said who it is, or cannot, since it was found or missing; how often we waited to ask.
+    var (isIdentified, identityWaits) = (false, 0)
     /// Whose behaviour after silence was proven; `nil` = nobody's, or of one that does not say who it is.
     var provenIdentity: UInt64?
     var coils = ModbusCoilState()
@@ -198,6 +198,8 @@ final class ModbusDevice {
     var unansweredSince: MonotonicTime?
     /// What the last scale check took.
     var scaleCheckTime = Duration.milliseconds(5)
+    /// Its scale is to be looked at as soon as it has been read.
+    var owesScaleCheck = false
     /// Kinds of bad answers that were reported, by `ModbusMismatch`; each once until the device is back.
     var toldMismatches: UInt16 = 0
     /// Earliest next report of a kind that can repeat.
@@ -287,9 +289,9 @@ final class ModbusDevice {
 
     // MARK: Values in and out
 
-    /// The power that is asked for now: the newest actuation's, or zero once it has expired.
+    /// What is asked for now: the newest actuation's, or zero: once it has expired, of one that nobody knows.
     func setpoint(at now: MonotonicTime) -> Watts {
-        actuation.setpoint(at: now)
+        plan == nil || isIdentified ? actuation.setpoint(at: now) : .zero
     }
 
     /// The newest, which may have expired.
@@ -352,7 +354,7 @@ final class ModbusDevice {
         heartbeat = nil
         reactive = nil
         cap = ModbusCapState()
-        isIdentified = plan.common == nil || isMeter
+        (isIdentified, identityWaits) = (plan.common == nil || isMeter, 0)
         timetable.setDue(first, time)
         if plan.rating != nil, !isMeter { timetable.setDue(.rating, time) }
         if plan.common != nil, isMeter { timetable.setDue(.identity, time) }

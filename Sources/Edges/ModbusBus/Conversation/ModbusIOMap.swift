@@ -6,36 +6,26 @@ import Quantities
 /// Inputs lie within 64 addresses of each other, and so do coils: each kind is read and written in one
 /// request.
 public struct ModbusIOMap: Sendable, Equatable {
-    public enum Wire: Sendable, Equatable {
-        case emergencyStop, smoke, gas, door, breaker, mainContactor, prechargeContactor
-    }
-
     public struct Input: Sendable, Equatable {
-        public var wire: Wire
+        public var wire: DigitalInput
         /// Protocol address (zero-based).
         public var address: UInt16
         /// No current is the evidence, or for a contactor's auxiliary contact: the contactor is closed.
         public var isNormallyClosed: Bool
 
-        public init(_ wire: Wire, address: UInt16, isNormallyClosed: Bool) {
+        public init(_ wire: DigitalInput, address: UInt16, isNormallyClosed: Bool) {
             self.wire = wire
             self.address = address
             self.isNormallyClosed = isNormallyClosed
         }
     }
 
-    public enum Load: Sendable, Equatable {
-        case mainContactor, prechargeContactor
-        /// On while contactors are permitted.
-        case permit
-    }
-
     public struct Coil: Sendable, Equatable {
-        public var load: Load
+        public var load: DigitalOutput
         /// Protocol address (zero-based).
         public var address: UInt16
 
-        public init(_ load: Load, address: UInt16) {
+        public init(_ load: DigitalOutput, address: UInt16) {
             self.load = load
             self.address = address
         }
@@ -74,25 +64,13 @@ public struct ModbusIOMap: Sendable, Equatable {
             let index = Int(input.address - range.lowerBound)
             guard index < bits.count else { continue }
             let flows = bits[index] != 0
-            set(input.wire, .good(flows != input.isNormallyClosed, at: time), in: &image)
+            image[input.wire] = .good(flows != input.isNormallyClosed, at: time)
         }
     }
 
     /// Says of every wire that it cannot be read.
     public func spoil(_ reason: ReadingFault, at time: MonotonicTime, in image: inout DigitalInputImage) {
-        for input in inputs { set(input.wire, .bad(reason, since: time), in: &image) }
-    }
-
-    private func set(_ wire: Wire, _ reading: Reading<Bool>, in image: inout DigitalInputImage) {
-        switch wire {
-        case .emergencyStop: image.emergencyStop = reading
-        case .smoke: image.smoke = reading
-        case .gas: image.gas = reading
-        case .door: image.door = reading
-        case .breaker: image.breaker = reading
-        case .mainContactor: image.isMainContactorClosed = reading
-        case .prechargeContactor: image.isPrechargeContactorClosed = reading
-        }
+        for input in inputs { image[input.wire] = .bad(reason, since: time) }
     }
 
     // MARK: Coils
@@ -101,7 +79,7 @@ public struct ModbusIOMap: Sendable, Equatable {
     public func levels(_ actuation: Actuation, at now: MonotonicTime) -> UInt64 {
         guard let range = coilRange else { return 0 }
         var levels: UInt64 = 0
-        for coil in coils where isOn(coil.load, actuation, at: now) {
+        for coil in coils where actuation.energises(coil.load, at: now) {
             levels |= 1 << UInt64(coil.address - range.lowerBound)
         }
         return levels
@@ -115,14 +93,6 @@ public struct ModbusIOMap: Sendable, Equatable {
             mask |= 1 << UInt64(coil.address - range.lowerBound)
         }
         return mask
-    }
-
-    private func isOn(_ load: Load, _ actuation: Actuation, at now: MonotonicTime) -> Bool {
-        switch load {
-        case .mainContactor: actuation.closesMainContactor(at: now)
-        case .prechargeContactor: actuation.closesPrechargeContactor(at: now)
-        case .permit: actuation.isContactorPermitted(at: now)
-        }
     }
 }
 

@@ -186,7 +186,7 @@ extension ModbusConversation {
 
     private func taken(_ device: ModbusDevice, _ control: ModbusControlState, _ wanted: Int32) {
         acknowledged(device, wanted)
-        device.setDue(.readBack, now + device.rival.pause(at: now))
+        device.setDue(.readBack, now + readBackPause(device))
         let zero = zeroWrite(device, control)
         device.status.note(zero, device.powerPlaces)
         device.blindZero = ModbusBlindZero(write: zero)
@@ -273,11 +273,22 @@ extension ModbusConversation {
         guard let control = device.control, control.encoding.decode(wanted) != .zero else { return }
         let share = device.scaleCheckTime * (4 * devices.count)
         guard now - control.scaleSeenAt >= max(Self.scaleInterval, share) else { return }
+        // Of a device whose answers take long the reading would be too old behind both.
+        guard !isBehind else { return device.owesScaleCheck = true }
+        askScale(device, control)
+    }
+
+    /// The check that has let a reading go first.
+    private func checkOwedScale(_ device: ModbusDevice) {
+        guard device.owesScaleCheck, job == nil, let control = device.control, control.written != nil else {
+            return
+        }
         askScale(device, control)
     }
 
     /// More power than was asked for may be the same number with another power of ten.
     func checkPower(_ device: ModbusDevice) {
+        defer { checkOwedScale(device) }
         guard let control = device.control, let written = control.written, !device.silence.isAsked,
             let power = device.inverterImage.activePower.fresh(at: answerTime, within: .zero)
         else { return }
@@ -289,6 +300,7 @@ extension ModbusConversation {
     }
 
     private func askScale(_ device: ModbusDevice, _ control: ModbusControlState) {
+        device.owesScaleCheck = false
         switch control.encoding {
         case .setpoint:
             let address = control.place.start &+ UInt16(SunSpecSetpointControl.scaleOffset)

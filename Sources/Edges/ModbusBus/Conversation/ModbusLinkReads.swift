@@ -7,6 +7,7 @@ import Quantities
 extension ModbusConversation {
     private static let ratingInterval = Duration.seconds(10)
     private static let rescanInterval = Duration.seconds(60)
+    private static let readBackOfSlow = Duration.milliseconds(250)
 
     func perform(_ task: ModbusTask, _ device: ModbusDevice) {
         if let driver = device.driver { return perform(task, device, driver) }
@@ -101,6 +102,7 @@ extension ModbusConversation {
         device.setDue(.scan, nil)
         device.setDue(.identity, plan.common == nil || !device.isMeter ? nil : now)
         device.isIdentified = plan.common == nil
+        device.identityWaits = 0
         device.setDue(.rating, plan.rating == nil || device.isMeter ? nil : now)
         if plan.measurement == nil {
             report(device.settings.unitID, .notMeasuring)
@@ -256,10 +258,18 @@ extension ModbusConversation {
     }
 
     private func readBack(_ device: ModbusDevice) {
-        device.repeatTask(.readBack, every: device.rival.pause(at: now), at: now)
+        device.repeatTask(.readBack, every: readBackPause(device), at: now)
         guard let control = device.control, control.written != nil else { return }
         let count = controlCount(of: device, control.encoding.model ?? .acControls)
         read(device, control.place, count, .readBack)
+    }
+
+    /// A device that is polled slowly shows by its measurements only then that its numbers mean something
+    /// else by now: over TCP, where looks cost nobody anything, it is looked at in between.
+    func readBackPause(_ device: ModbusDevice) -> Duration {
+        let pause = device.rival.pause(at: now)
+        let isSlow = !exchange.isSerial && device.settings.poll > Self.readBackOfSlow
+        return isSlow ? min(pause, Self.readBackOfSlow) : pause
     }
 
     func readBack(_ device: ModbusDevice, _ error: ModbusError?) {
@@ -289,7 +299,18 @@ extension ModbusConversation {
     private func readIdentity(_ device: ModbusDevice) {
         device.setDue(.identity, nil)
         guard let place = device.plan?.common else { return }
+        if waitsForZero(device) {
+            device.identityWaits += 1
+            return device.setDue(.identity, now + settings.period)
+        }
         read(device, place, 66, .identity)
+    }
+
+    /// Zero first: to one that is not who it should be nothing is written any more, and what stands in it may
+    /// be somebody's setpoint. Not for ever, since it may refuse to be written to.
+    private func waitsForZero(_ device: ModbusDevice) -> Bool {
+        guard let control = device.control, !device.isIdentified else { return false }
+        return control.written == nil && control.refused == nil && device.identityWaits < 25
     }
 
     func identityRead(_ device: ModbusDevice, _ error: ModbusError?) {
@@ -307,7 +328,12 @@ extension ModbusConversation {
         report(
             device.settings.unitID,
             .identified(manufacturer: manufacturer, model: model, serialNumber: serialNumber))
-        identified(device, serialNumber.mixed(into: model.mixed(into: manufacturer.mixed(into: 0))))
+        let identity = serialNumber.mixed(into: model.mixed(into: manufacturer.mixed(into: 0)))
+        let former = device.inverterImage.identity
+        if former != 0, former != identity {
+            report(device.settings.unitID, .otherDevice(serialNumber: serialNumber))
+        }
+        identified(device, identity)
     }
 
     /// An inverter is told zero as soon as it can be, and asked for power only after it has said who it is:

@@ -280,8 +280,8 @@ extension ModbusConversation {
         status.up.store(true, ordering: .relaxed)
         connectBackOff = .milliseconds(250)
         (answeredAt, missesInRow) = (now, 0)
-        if isReportedUp != true { report(0, .linkUp) }
-        isReportedUp = true
+        steadiness.answered(at: now)
+        reportUp()
     }
 
     private func deviceAnswered(_ device: ModbusDevice) {
@@ -351,6 +351,9 @@ extension ModbusConversation {
         }
         if devices.count == 1 || error != .timeout || missesInRow >= 3 {
             close()
+            if case .badAnswer = error {
+                connectNotBefore = max(connectNotBefore, now + steadiness.rubbish(at: now))
+            }
             for other in devices { other.forgetWritten() }
             missesInRow = 0
             if devices.count == 1 { reportDown(error) }

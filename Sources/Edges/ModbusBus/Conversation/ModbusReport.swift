@@ -112,6 +112,8 @@ public struct ModbusReport: Sendable, BitwiseCopyable {
         case capOverridden
         /// The answer is of another model than asked for: the device is scanned anew.
         case mapChanged
+        /// Another one answers at its address than before.
+        case otherDevice(serialNumber: SunSpecText)
     }
 
     public let time: MonotonicTime

@@ -13,6 +13,13 @@ public struct ModbusFarEnd {
         units[index(of: unit)].blocks = [.init(start: Int(start), values: values)]
     }
 
+    /// The same of both tables of registers, apart from each other.
+    public mutating func setTables(
+        holding: [(start: UInt16, values: [UInt16])], input: [(start: UInt16, values: [UInt16])], unit: UInt8
+    ) {
+        units[index(of: unit)].setTables(holding: holding, input: input)
+    }
+
     public mutating func setInputs(_ levels: [Bool], at start: UInt16, unit: UInt8) {
         units[index(of: unit)].discreteInputs = [.init(start: Int(start), values: levels)]
     }

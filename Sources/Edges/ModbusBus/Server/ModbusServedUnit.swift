@@ -57,11 +57,20 @@ struct ModbusServedUnit {
 
     let id: UInt8
     var blocks: [Block<UInt16>] = []
+    /// What function 4 reads; `nil` = the same as function 3.
+    var inputBlocks: [Block<UInt16>]?
     var coils: [Block<Bool>] = []
     var discreteInputs: [Block<Bool>] = []
     var behaviour = ModbusServedBehaviour.answers
 
     init(id: UInt8) { self.id = id }
+
+    mutating func setTables(
+        holding: [(start: UInt16, values: [UInt16])], input: [(start: UInt16, values: [UInt16])]
+    ) {
+        blocks = holding.map { Block(start: Int($0.start), values: $0.values) }
+        inputBlocks = input.map { Block(start: Int($0.start), values: $0.values) }
+    }
 
     /// Where `count` values from `address` lie; `nil` where any of them is in a gap.
     static func place<Value>(
@@ -114,7 +123,8 @@ struct ModbusServedUnit {
         guard request.count == 5 else { return [request[0] | 0x80, 3] }
         let count = word(request, 3)
         guard (1...125).contains(count) else { return [request[0] | 0x80, 3] }
-        guard let registers = Self.get(blocks, at: word(request, 1), count: count) else {
+        let table = request[0] == 4 ? inputBlocks ?? blocks : blocks
+        guard let registers = Self.get(table, at: word(request, 1), count: count) else {
             return [request[0] | 0x80, 2]
         }
         var answer: [UInt8] = [request[0], UInt8(2 * count)]

@@ -83,6 +83,16 @@ public struct ModbusServer: ~Copyable {
         index(of: unit).flatMap { ModbusServedUnit.get(units[$0].blocks, at: Int(address), count: count) }
     }
 
+    /// Puts registers in the place of all that a unit had: those of function 3, and those of function 4 apart
+    /// from them.
+    public mutating func setTables(
+        unit: UInt8, holding: [(start: UInt16, values: [UInt16])],
+        input: [(start: UInt16, values: [UInt16])]
+    ) {
+        let index = makeUnit(unit)
+        units[index].setTables(holding: holding, input: input)
+    }
+
     // MARK: Bits
 
     /// Adds a run of coils or discrete inputs to a unit. One without any refuses their functions.
@@ -137,11 +147,6 @@ public struct ModbusServer: ~Copyable {
 
     /// How many TCP clients are connected.
     public var connectionCount: Int { listener == nil ? 0 : connections.count }
-
-    /// Closes every TCP connection, as a restarting device does.
-    public mutating func dropConnections() {
-        if listener != nil { connections.removeAll() }
-    }
 
     /// Waits until a client asks for something or `timeout` has passed, and handles all that is there.
     ///

@@ -15,6 +15,8 @@ public struct Demo {
         public var scenario: String
         /// Folder for logs, state and records; made anew.
         public var records: String
+        /// Leaves the site running until Ctrl-C, and says what to try.
+        public var keeps = false
 
         /// - Parameters: absolute paths.
         public init(programs: String, site: String, scenario: String, records: String) {
@@ -71,6 +73,7 @@ public struct Demo {
             run.watch = onlooker.watch
             run.lookBack = {
                 try onlooker.lookBack(at: site, of: files.site.siteID, records: options.records)
+                if options.keeps { onlooker.keep(site, programs: options.programs) }
             }
             let history = try run.run(with: [.ballastAggregator, .ballastLink])
             return onlooker.judge(history, run.exits, records: options.records)
@@ -136,6 +139,16 @@ private final class Onlooker {
             try DurableFile.replace(file, with: Array(page.utf8))
             observation.incident = (page, file)
         }
+    }
+
+    /// Leaves the person alone with the site until Ctrl-C.
+    func keep(_ site: HostSite, programs: String) {
+        view.say(
+            DemoText.kept(
+                site: observation.site, victim: observation.victim, programs: programs,
+                socket: site.controlSocket, plant: site.plantSocket, port: site.aggregatorPort,
+                token: HostSite.readToken))
+        while signals.wait(timeout: .milliseconds(500)) == nil {}
     }
 
     /// The page of the trip's capture, which is kept ten seconds after it and then goes up.

@@ -1,4 +1,5 @@
 import ControlSocket
+import SiteConfig
 
 /// What the demonstration shows on the terminal.
 enum DemoText {
@@ -38,6 +39,37 @@ enum DemoText {
         }
         return "[\(Int(clock)) s] \(phase): \(number(status.frequency_hz)) Hz, setpoint"
             + " \(number(status.setpoint_kw)) kW; \(units.joined(separator: "; "))"
+    }
+
+    /// What a person can try with a site that goes on.
+    static func kept(
+        site: SiteConfig, victim: String, programs: String, socket: String, plant: String, port: UInt16,
+        token: String
+    ) -> String {
+        let simulator = "ballast-sim ask \(plant)"
+        let other = site.units.first { $0.id != victim }?.id ?? victim
+        return """
+
+            The site goes on. Ctrl-C ends it and says whether everything happened that was to happen.
+
+              page     http://127.0.0.1:\(port)/     token: \(token)
+
+            In another terminal:
+              export PATH=\(programs):$PATH BALLAST_SOCKET=\(socket)
+            Look:
+              ballastctl top
+              ballastctl why
+              ballastctl trips
+            Change the plant:
+              \(simulator) frequency 49.5
+              \(simulator) fault cell_overheat \(other) rate_k_per_s=5
+              \(simulator) fault bms_silence \(other)
+              \(simulator) clear cell_overheat \(victim)
+            Be its operator (the trip of \(victim) needs cool cells, a reset, and then a resume):
+              ballastctl setpoint 20 --for 5m --reason "a look at the ramp"
+              ballastctl reset \(victim) --reason "cells are cool"
+              ballastctl resume \(victim) --reason "nobody is in the container"
+            """
     }
 
     static func summary(_ verdicts: [DemoObservation.Verdict], records: String) -> String {

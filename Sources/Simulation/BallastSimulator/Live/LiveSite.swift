@@ -60,10 +60,16 @@ final class HostSite: LiveSite {
     private func child(_ name: String, _ arguments: [String]) throws -> ChildProcess {
         starts += 1
         let log = "\(folder.path)/\(name)-\(starts).log"
-        if name == "ballastd" { logs.append(log) }
+        var line = [programs + "/" + name] + arguments
+        if name == "ballastd" {
+            logs.append(log)
+            // As systemd gives it: without the copy of the latches in it no site starts again by itself.
+            let runtime = folder.path + "/runtime"
+            try DurableFile.createDirectories(runtime)
+            line = ["/usr/bin/env", "RUNTIME_DIRECTORY=" + runtime] + line
+        }
         do throws(SystemError) {
-            return try ChildProcess(
-                name, [programs + "/" + name] + arguments, output: log, folder: folder.path)
+            return try ChildProcess(name, line, output: log, folder: folder.path)
         } catch {
             throw LiveFailure(description: "\(programs)/\(name) cannot be started: \(error)")
         }

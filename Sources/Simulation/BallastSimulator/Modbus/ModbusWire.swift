@@ -43,6 +43,7 @@ final class ModbusWire {
             case .registers(let registers):
                 server.addBlock(
                     unit: device.unitID, start: SimulatedModbusDevice.base, registers: registers)
+            case .tables(let tables): setTables(tables, unit: device.unitID)
             case .bits(let inputs, let coils):
                 server.addBits(.discreteInputs, unit: device.unitID, start: inputs.first, inputs.levels)
                 server.addBits(.coils, unit: device.unitID, start: coils.first, coils.levels)
@@ -72,10 +73,17 @@ final class ModbusWire {
         switch content {
         case .registers(let registers):
             server.set(registers, unit: unitID, at: SimulatedModbusDevice.base)
+        case .tables(let tables): setTables(tables, unit: unitID)
         case .bits(let inputs, let coils):
             server.setBits(.discreteInputs, unit: unitID, at: inputs.first, inputs.levels)
             server.setBits(.coils, unit: unitID, at: coils.first, coils.levels)
         }
+    }
+
+    private func setTables(_ tables: SimulatedModbusDevice.Tables, unit: UInt8) {
+        server.setTables(
+            unit: unit, holding: tables.holding.map { ($0.start, $0.values) },
+            input: tables.input.map { ($0.start, $0.values) })
     }
 
     /// - Returns: the exception code with which the write is refused; `nil` = taken.

@@ -1,3 +1,4 @@
+import DeviceCodecs
 import ModbusBus
 import Quantities
 import Scenario
@@ -10,6 +11,9 @@ public struct SimulatedModbusDevice: Sendable {
         case inverter(unit: Int, InverterRegisters)
         case meter
         case module(unit: Int)
+        /// By a driver file.
+        case driven(unit: Int, DriverRegisters)
+        case drivenMeter(DriverRegisters)
     }
 
     /// Whose it is; `unit` counts from 0.
@@ -21,16 +25,29 @@ public struct SimulatedModbusDevice: Sendable {
 
     public var role: Role {
         switch kind {
-        case .inverter(let unit, _): .inverter(unit: unit)
-        case .meter: .meter
+        case .inverter(let unit, _), .driven(let unit, _): .inverter(unit: unit)
+        case .meter, .drivenMeter: .meter
         case .module(let unit): .module(unit: unit)
         }
     }
 
     public typealias Levels = (first: UInt16, levels: [Bool])
 
+    /// Registers that follow each other.
+    public struct Run: Sendable, Equatable {
+        public var start: UInt16
+        public var values: [UInt16]
+    }
+
+    /// What stands in the two tables of registers.
+    public struct Tables: Sendable, Equatable {
+        public var holding: [Run] = []
+        public var input: [Run] = []
+    }
+
     public enum Content: Sendable {
         case registers([UInt16])
+        case tables(Tables)
         case bits(inputs: Levels, coils: Levels)
     }
 
@@ -41,6 +58,7 @@ public struct SimulatedModbusDevice: Sendable {
     private(set) var kind: Kind
     /// What it showed last.
     private var shown: [UInt16]?
+    private var shownTables: Tables?
 
     init(unitID: UInt8, _ kind: Kind) {
         self.unitID = unitID
@@ -52,23 +70,31 @@ public struct SimulatedModbusDevice: Sendable {
     /// - Parameters:
     ///   - isShort: inverters have only the models that are read and written all the time.
     ///   - hidesSetpoint: inverters have no model 704.
+    ///   - drivers: by the paths that the site's file has; a device that names none of them is a SunSpec one.
     public static func all(
-        of site: SiteConfig, _ plant: SimulatedSite, isShort: Bool = false, hidesSetpoint: Bool = false
+        of site: SiteConfig, _ plant: SimulatedSite, isShort: Bool = false, hidesSetpoint: Bool = false,
+        drivers: [String: RegisterMap] = [:]
     ) -> [(endpoint: ModbusEndpoint, device: SimulatedModbusDevice)] {
         var devices: [(endpoint: ModbusEndpoint, device: SimulatedModbusDevice)] = []
+        func map(of device: ModbusConfig) -> DriverRegisters? {
+            device.driver.flatMap { drivers[$0] }.map { DriverRegisters($0) }
+        }
         if let meter = site.gridMeter?.modbus {
-            devices.append((meter.endpoint, SimulatedModbusDevice(unitID: meter.unitID, .meter)))
+            let kind = map(of: meter).map { Kind.drivenMeter($0) } ?? .meter
+            devices.append((meter.endpoint, SimulatedModbusDevice(unitID: meter.unitID, kind)))
         }
         for (index, unit) in site.units.enumerated() {
-            var registers = InverterRegisters(
-                unitID: unit.inverter.unitID, unit: plant.units[index], isShort: isShort)
-            registers.hidesSetpoint = hidesSetpoint
+            let kind: Kind
+            if let registers = map(of: unit.inverter) {
+                kind = .driven(unit: index, registers)
+            } else {
+                var registers = InverterRegisters(
+                    unitID: unit.inverter.unitID, unit: plant.units[index], isShort: isShort)
+                registers.hidesSetpoint = hidesSetpoint
+                kind = .inverter(unit: index, registers)
+            }
             devices.append(
-                (
-                    unit.inverter.endpoint,
-                    SimulatedModbusDevice(
-                        unitID: unit.inverter.unitID, .inverter(unit: index, registers))
-                ))
+                (unit.inverter.endpoint, SimulatedModbusDevice(unitID: unit.inverter.unitID, kind)))
             guard let modbus = unit.ioModule?.modbus else { continue }
             devices.append(
                 (modbus.endpoint, SimulatedModbusDevice(unitID: modbus.unitID, .module(unit: index))))
@@ -79,8 +105,8 @@ public struct SimulatedModbusDevice: Sendable {
     /// How it answers now.
     public func behaviour(at site: SimulatedSite) -> ModbusServedBehaviour {
         switch kind {
-        case .inverter(let index, _): Self.behaviour(site.units[index])
-        case .meter: site.isMeterSilent ? .silent : .answers
+        case .inverter(let index, _), .driven(let index, _): Self.behaviour(site.units[index])
+        case .meter, .drivenMeter: site.isMeterSilent ? .silent : .answers
         case .module(let index): site.units[index].has(.ioSilence) ? .silent : .answers
         }
     }
@@ -98,14 +124,33 @@ public struct SimulatedModbusDevice: Sendable {
             registers.isShifted = unit.has(.inverterMapShift)
             registers.isExchanged = unit.has(.inverterExchanged)
             registers.isGridBlind = unit.has(.inverterGridBlind)
-            registers.voltage = site.terminals.voltage
+            registers.voltage = LastDigits.voltage(site.terminals.voltage, at: site.time, of: unitID)
             let behaviour = behaviour(at: site)
             if unit.has(.inverterStuck), let shown { return (.registers(shown), behaviour) }
             let image = registers.image(unit, frequency: site.terminals.frequency)
             shown = image
             return (.registers(image), behaviour)
-        case .meter:
+        case .driven(let index, var registers):
+            let unit = site.units[index]
+            Self.lie(&registers, unit)
+            let behaviour = behaviour(at: site)
+            if unit.has(.inverterStuck), let shownTables { return (.tables(shownTables), behaviour) }
+            let tables = registers.image(
+                unit, frequency: site.terminals.frequency, voltage: site.terminals.voltage)
+            shownTables = tables
+            return (.tables(tables), behaviour)
+        case .drivenMeter(var registers):
             let view = site.meter
+            registers.isBlind = view.isBlind
+            let tables = registers.image(
+                power: view.power, frequency: view.frequency, voltage: view.voltage)
+            return (.tables(tables), behaviour(at: site))
+        case .meter:
+            var view = site.meter
+            if !site.isMeterFrozen {
+                view.voltage = LastDigits.voltage(view.voltage, at: site.time, of: unitID)
+                view.power += LastDigits.power(at: site.time, of: unitID)
+            }
             let meter = MeterRegisters(
                 frequency: view.frequency, power: view.power, voltage: view.voltage, isBlind: view.isBlind)
             return (.registers(meter.image(unitID: unitID)), behaviour(at: site))
@@ -117,6 +162,15 @@ public struct SimulatedModbusDevice: Sendable {
                 behaviour(at: site)
             )
         }
+    }
+
+    /// What faults make of a device by a driver file.
+    private static func lie(_ registers: inout DriverRegisters, _ unit: SimulatedUnit) {
+        registers.isRescaled = unit.has(.inverterScale)
+        registers.isBlind = unit.has(.inverterNotAvailable)
+        registers.isZero = unit.has(.inverterZeros)
+        registers.isShifted = unit.has(.inverterMapShift)
+        registers.isGridBlind = unit.has(.inverterGridBlind)
     }
 
     private static func behaviour(_ unit: SimulatedUnit) -> ModbusServedBehaviour {
@@ -144,7 +198,14 @@ public struct SimulatedModbusDevice: Sendable {
 
     public mutating func store(_ write: ModbusWrite, in site: inout SimulatedSite) -> Stored {
         switch kind {
-        case .meter: return .refused(exception: 2)
+        case .meter, .drivenMeter: return .refused(exception: 2)
+        case .driven(let unit, var registers):
+            if write.table != .registers { return .refused(exception: 1) }
+            Self.lie(&registers, site.units[unit])
+            let result = registers.write(
+                write.values, at: write.address, to: &site.units[unit].inverter)
+            kind = .driven(unit: unit, registers)
+            return Self.stored(result, unit)
         case .module(let unit):
             if write.table != .coils { return .refused(exception: 2) }
             site.units[unit].module?.write(write.values.map { $0 != 0 }, at: write.address)
@@ -157,10 +218,14 @@ public struct SimulatedModbusDevice: Sendable {
             let offset = Int(write.address) - Int(Self.base)
             let result = registers.write(write.values, at: offset, to: &site.units[unit].inverter)
             kind = .inverter(unit: unit, registers)
-            switch result {
-            case .refused(let exception): return .refused(exception: exception)
-            case .stored(let isSetpoint): return .registers(unit: unit, setpointWritten: isSetpoint)
-            }
+            return Self.stored(result, unit)
+        }
+    }
+
+    private static func stored(_ result: InverterRegisters.WriteResult, _ unit: Int) -> Stored {
+        switch result {
+        case .refused(let exception): .refused(exception: exception)
+        case .stored(let isSetpoint): .registers(unit: unit, setpointWritten: isSetpoint)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Plant
 import Quantities
 import SiteConfig
 
@@ -158,15 +159,15 @@ extension Fault {
             return number
         }
 
-        mutating func input() throws(ParseError) -> DigitalInputConfig.Name {
+        mutating func input() throws(ParseError) -> DigitalInput {
             known.append("input")
             guard let index = left.firstIndex(where: { $0.key == "input" }) else { return .emergencyStop }
             let text = left.remove(at: index).value
-            guard let name = DigitalInputConfig.Name(rawValue: text) else {
-                let names = DigitalInputConfig.Name.allCases.map(\.rawValue)
+            guard let known = DigitalInput.words.first(where: { $0.text == text }) else {
+                let names = DigitalInput.words.map(\.text)
                 throw .badValue(key: "input", value: text, allowed: "one of \(list(names))")
             }
-            return name
+            return known.value
         }
 
         /// Counts from 1 outside and from 0 inside.

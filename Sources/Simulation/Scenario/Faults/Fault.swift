@@ -1,3 +1,4 @@
+import Plant
 import Quantities
 import SiteConfig
 
@@ -67,7 +68,7 @@ public enum Fault: Sendable, Equatable {
     /// The I/O module answers nothing, and its own watchdog opens its coils.
     case ioSilence
     /// The wire to one input of the I/O module is cut.
-    case wireBreak(DigitalInputConfig.Name)
+    case wireBreak(DigitalInput)
 
     /// The BMS says these current limits, whatever its cells are like; they may be negative.
     case bmsLimits(charge: Amperes, discharge: Amperes)

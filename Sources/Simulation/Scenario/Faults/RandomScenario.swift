@@ -14,6 +14,9 @@ public enum RandomScenario {
             public var inputs: [String]
             /// Its contactors' contacts can fail: they are ours.
             public var hasContactors: Bool
+            /// Its registers tell their power of ten; where a driver file says it, another one is a find of
+            /// its own (scenario 267).
+            public var tellsScale: Bool
         }
 
         public var units: [Unit]
@@ -27,8 +30,8 @@ public enum RandomScenario {
             units = config.units.map { unit in
                 Unit(
                     id: unit.id, rating: unit.maxPower,
-                    inputs: unit.ioModule?.inputs.map(\.name.rawValue) ?? [],
-                    hasContactors: unit.contactors != nil)
+                    inputs: unit.ioModule?.inputs.map(\.name.word) ?? [],
+                    hasContactors: unit.contactors != nil, tellsScale: unit.inverter.driver == nil)
             }
             hasMeter = config.gridMeter != nil
             hasPhasors = !config.gridIntegration.phasors.isEmpty
@@ -169,6 +172,7 @@ public enum RandomScenario {
                 if kind.concernsModule && unit.inputs.isEmpty { return false }
                 switch kind {
                 case .contactorWeld: return unit.hasContactors
+                case .inverterScale: return unit.tellsScale
                 case .pmuSilence, .pmuOffset: return site.hasPhasors
                 case .meterSilence, .meterFrozen, .meterOutlier, .meterOffset, .meterCoarse, .meterReversed,
                     .meterNotAvailable:

@@ -82,11 +82,14 @@ extension RunHistory {
         }
     }
 
-    /// How long the inverter had been written nothing when a contact began to part: a write behind that,
-    /// while the contact travels, changes nothing.
+    /// How long the inverter had been written nothing that its timer counts from when a contact began to
+    /// part: a write behind that, while the contact travels, changes nothing.
     private func silence(towards unit: Int, until time: Duration) -> Duration {
         let near = samples.filter { $0.time <= time && $0.time >= time - reaction - ContactorModel.travel }
-        return near.map { $0.units[unit].writtenAge ?? .seconds(86_400) }.max() ?? .zero
+        return near.map { sample in
+            let written = sample.units[unit].writtenAge ?? .seconds(86_400)
+            return min(written, sample.units[unit].timerAge ?? written)
+        }.max() ?? .zero
     }
 
     /// Whether the controller has said that it opens under load; nobody can say so while none runs.

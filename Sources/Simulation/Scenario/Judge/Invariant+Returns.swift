@@ -99,8 +99,8 @@ extension RunHistory {
 
     // MARK: I22
 
-    /// A device that gave no answer for up to 0.3 s, and nothing else went on for ten seconds around: its
-    /// unit is in service soon after, as it was before.
+    /// A device that gave no answer, or no value, for up to 0.3 s, and nothing else went on for ten seconds
+    /// around: its unit is in service soon after, as it was before.
     func judgeHiccups() -> Judgement {
         var isJudged = false
         for unit in units.indices {
@@ -120,15 +120,19 @@ extension RunHistory {
                 let seen = after.units[unit]
                 if seen.mode == "running" { continue }
                 let lost = Int((end - start).seconds * 1_000)
+                let mode = seen.mode ?? "gone"
                 return failure(
-                    unit, after.time, "\(lost) ms without an answer, and it is \(seen.mode ?? "gone")")
+                    unit, after.time, "\(lost) ms without an answer or a value, and it is \(mode)")
             }
         }
         return isJudged ? .passed : .notJudged("nothing hiccupped alone")
     }
 
     private static func isHiccup(_ faults: [Fault.Kind]) -> Bool {
-        faults.count == 1 && (faults[0] == .inverterSilence || faults[0] == .bmsSilence)
+        let hiccups: Set<Fault.Kind> = [
+            .inverterSilence, .bmsSilence, .inverterNotAvailable, .bmsNotAvailable,
+        ]
+        return faults.count == 1 && hiccups.contains(faults[0])
     }
 
     private func wasWell(_ unit: Int, before time: Duration) -> Bool {

@@ -179,7 +179,8 @@ extension RunHistory {
                 if !seen.isExpiring {
                     return failure(unit, sample.time, "its setpoint stands without end")
                 }
-                if age > units[unit].reversion + .seconds(1) {
+                let (timer, refreshed) = bounds(unit, seen, age)
+                if timer > units[unit].reversion + PhysicalTime.reversionRoom.time || age > refreshed {
                     return failure(
                         unit, sample.time,
                         "its setpoint is \(Figure.text(age.seconds)) s old and still stands")
@@ -190,6 +191,17 @@ extension RunHistory {
             return .notJudged("a fault keeps the devices from ending their power by themselves")
         }
         return .passed
+    }
+
+    /// How long ago the device's own timer began anew, and how old its setpoint may be. Where a heartbeat is
+    /// what the timer counts from, the setpoint may by then be as old as the third of the reversion in which
+    /// it is written anew.
+    private func bounds(
+        _ unit: Int, _ seen: UnitSample, _ age: Duration
+    ) -> (timer: Duration, refreshed: Duration) {
+        let own = units[unit].reversion + PhysicalTime.reversionRoom.time
+        guard let timer = seen.timerAge, timer < age else { return (age, own) }
+        return (timer, own + .nanoseconds(units[unit].reversion.nanoseconds / 3))
     }
 
     /// The wrong way round for longer than the response and the 2 s in which the interlock `not_following`
@@ -361,40 +373,5 @@ extension RunHistory {
             }
         }
         return .passed
-    }
-}
-
-/// What came of one run.
-public struct RunVerdict: Sendable, Equatable {
-    public var expectations: [ExpectationVerdict]
-    public var invariants: [(invariant: Invariant, judgement: Judgement)]
-    /// What `Invariant.open` names counts too.
-    public var isStrict = false
-
-    public init(_ scenario: Scenario, _ history: RunHistory, allowance: Duration = .zero) {
-        expectations = scenario.expectations.map { $0.judged(on: history, allowance: allowance) }
-        invariants = Invariant.allCases.map { ($0, $0.judged(on: history)) }
-    }
-
-    public static func == (one: RunVerdict, other: RunVerdict) -> Bool {
-        one.expectations == other.expectations
-            && one.invariants.map(\.judgement) == other.invariants.map(\.judgement)
-    }
-
-    public var isPassed: Bool {
-        !expectations.contains { $0.judgement.isFailed }
-            && !invariants.contains { $0.judgement.isFailed && counts($0.invariant) }
-    }
-
-    /// What counts and fails.
-    public var failed: [Invariant] {
-        invariants.filter { $0.judgement.isFailed && counts($0.invariant) }.map(\.invariant)
-    }
-
-    func counts(_ invariant: Invariant) -> Bool { isStrict || !Invariant.open.contains(invariant) }
-
-    /// The longest of the times that are time-to-safe; `nil` where none was measured.
-    public var timeToSafe: Duration? {
-        expectations.filter(\.expectation.isTimeToSafe).compactMap(\.measured).max()
     }
 }

@@ -15,6 +15,9 @@ public struct UnitSample: Sendable, Equatable {
     public var written: Watts?
     /// Since the inverter's setpoint was last written; `nil` = never.
     public var writtenAge: Duration?
+    /// Since the inverter's reversion timer began anew: by that write, or by a heartbeat that a device counts
+    /// as one; `nil` where it does not run, or the tier cannot tell.
+    public var timerAge: Duration?
     /// The inverter's reversion timer runs: silence ends its power.
     public var isExpiring = true
     /// A fault of the inverter keeps its reversion timer from working, or another master feeds it.

@@ -1,3 +1,4 @@
+import Plant
 import Quantities
 import SiteConfig
 
@@ -6,21 +7,21 @@ import SiteConfig
 public struct IOModuleModel: Sendable {
     public let settings: IOModuleConfig
     /// Coils that are on.
-    public private(set) var energised: [CoilConfig.Purpose] = []
+    public private(set) var energised: [DigitalOutput] = []
     /// How often the watchdog has dropped coils.
     public private(set) var dropCount = 0
     /// An input whose wire is cut.
-    var cutWire: DigitalInputConfig.Name?
+    var cutWire: DigitalInput?
     private var left: Duration?
 
     public init(_ settings: IOModuleConfig) { self.settings = settings }
 
-    public func isOn(_ purpose: CoilConfig.Purpose) -> Bool { energised.contains(purpose) }
+    public func isOn(_ purpose: DigitalOutput) -> Bool { energised.contains(purpose) }
 
     // MARK: Inputs
 
     /// First protocol address of the module's inputs, and their levels: eight, or more where more are mapped.
-    public func inputs(_ isThere: (DigitalInputConfig.Name) -> Bool) -> (first: UInt16, levels: [Bool]) {
+    public func inputs(_ isThere: (DigitalInput) -> Bool) -> (first: UInt16, levels: [Bool]) {
         let (first, count) = Self.range(settings.inputs.map(\.address))
         var levels = [Bool](repeating: false, count: count)
         for input in settings.inputs {

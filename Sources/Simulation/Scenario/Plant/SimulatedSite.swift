@@ -1,3 +1,4 @@
+import Plant
 import Quantities
 import SiteConfig
 
@@ -52,7 +53,7 @@ public struct SimulatedUnit: Sendable {
         battery.forcedCharge = nil
         management.forcedLimits = nil
         management.forcedChargeVoltage = nil
-        var cutWire: DigitalInputConfig.Name?
+        var cutWire: DigitalInput?
         for fault in faults {
             switch fault {
             case .cellOverheat(let cell, let rate): battery.heating = (cell, rate)
@@ -244,6 +245,7 @@ public struct SimulatedSite: Sendable {
     /// Whether something is wrong that concerns no unit.
     public var hasFault: Bool { !faults.isEmpty }
     public var isMeterSilent: Bool { has(.meterSilence) }
+    public var isMeterFrozen: Bool { has(.meterFrozen) }
     public var isPhasorSilent: Bool { has(.pmuSilence) }
     private func has(_ kind: Fault.Kind) -> Bool { faults.contains { $0.kind == kind } }
 

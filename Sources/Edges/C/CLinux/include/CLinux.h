@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of this build: what the package says; fixed when this file is compiled. */
+const char *ballast_version(void);
 /* Needs _GNU_SOURCE, which the Glibc module is built without. */
 int ballast_set_thread_affinity(int cpu);
 int ballast_set_thread_name(const char *name);

@@ -1,0 +1,210 @@
+import ExactAmounts
+import GRDB
+
+/// The records that an event of the history stands for, each a leaf of a tree whose root the event names: so
+/// a record that is changed afterwards shows, and one can be proven without the others.
+struct RecordTree {
+    /// A record as it is hashed: its fields, each on a line.
+    struct Record {
+        var text: String
+        /// Whose it is.
+        var parties: Set<String>
+        var leaf: [UInt8] { BooksHistory.leaf(text) }
+    }
+
+    var records: [Record]
+
+    var root: String { BooksHistory.root(records.map(\.leaf)) }
+
+    private static func lines(_ fields: [String]) -> String { fields.map { "\($0)\n" }.joined() }
+
+    /// The intervals that an event brought, or those of one resource and beginning.
+    static func intervals(of event: Int64, _ database: Database) throws -> RecordTree {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT i.*, r.id AS name, r.party FROM books_interval i
+                JOIN books_resource r ON r.number = i.resource
+                WHERE event = ? ORDER BY i.resource, i.kind, start_s, revision
+                """)
+        return RecordTree(
+            records: try Row.fetchAll(statement, arguments: [event]).map { row in
+                let numbers = [
+                    "start_s", "revision", "import_wh", "export_wh", "is_measured", "is_production",
+                ]
+                let fields = ["interval", row["name"] as String, row["kind"] as String]
+                return Record(
+                    text: lines(fields + numbers.map { "\(row[$0] as Int64)" } + [row["record"] as String]),
+                    parties: [row["party"]])
+            })
+    }
+
+    /// The readings of registers that an event brought.
+    static func registers(of event: Int64, _ database: Database) throws -> RecordTree {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT g.*, r.id AS name, r.party FROM books_register g
+                JOIN books_resource r ON r.number = g.resource WHERE event = ? ORDER BY g.resource, meter, at_s
+                """)
+        return RecordTree(
+            records: try Row.fetchAll(statement, arguments: [event]).map { row in
+                let numbers = ["at_s", "import_wh", "export_wh"].map { "\(row[$0] as Int64)" }
+                return Record(
+                    text: lines(["register", row["name"] as String, row["meter"] as String] + numbers),
+                    parties: [row["party"]])
+            })
+    }
+
+    static func noteRegisters(of event: Int64, _ database: Database) throws -> String {
+        let tree = try registers(of: event, database)
+        return tree.records.isEmpty ? "" : ",\"registers_root\":\"\(tree.root)\""
+    }
+
+    /// The bills of a run with their lines.
+    static func bills(of run: Int64, _ database: Database) throws -> RecordTree {
+        let found = try database.cachedStatement(
+            sql: "SELECT * FROM books_line WHERE party = ? AND run = ? ORDER BY n")
+        let bills = try Row.fetchAll(
+            database, sql: "SELECT id, party, total FROM books_bill WHERE run = ? ORDER BY party",
+            arguments: [run])
+        return RecordTree(
+            records: try bills.map { bill in
+                let party: String = bill["party"]
+                var text = lines(["bill", bill["id"] as String, party, "\(bill["total"] as Int64)"])
+                for row in try Row.fetchAll(found, arguments: [party, run]) {
+                    let words = ["id", "kind", "reference", "adjusts", "exact"].map { row[$0] as String }
+                    let numbers = ["price", "from_s", "until_s", "quantity_wh", "amount"]
+                    text += lines(words + numbers.map { "\(row[$0] as Int64)" })
+                }
+                return Record(text: text, parties: [party])
+            })
+    }
+
+    /// Transfers by their numbers, with their postings.
+    static func transfers(_ numbers: ClosedRange<Int64>, _ database: Database) throws -> RecordTree {
+        let found = try database.cachedStatement(
+            sql: """
+                SELECT name, asset, party, amount FROM books_posting JOIN books_account a ON a.id = account
+                WHERE transfer = ? ORDER BY leg
+                """)
+        let transfers = try database.cachedStatement(
+            sql: "SELECT * FROM books_transfer WHERE id BETWEEN ? AND ? ORDER BY id")
+        let rows = try Row.fetchAll(transfers, arguments: [numbers.lowerBound, numbers.upperBound])
+        return RecordTree(
+            records: try rows.map { row in
+                var record = Record(
+                    text: lines([
+                        "transfer", row["key"] as String, "\(row["at_s"] as Int64)", row["text"] as String,
+                    ]), parties: [])
+                for leg in try Row.fetchAll(found, arguments: [row["id"] as Int64]) {
+                    record.text += lines([leg["name"], leg["asset"], "\(leg["amount"] as Int64)"])
+                    if let party: String = leg["party"] { record.parties.insert(party) }
+                }
+                return record
+            })
+    }
+
+    // MARK: In the history
+
+    static func newestTransfer(_ database: Database) throws -> Int64 {
+        let last = try database.cachedStatement(sql: "SELECT coalesce(max(id), 0) FROM books_transfer")
+        return try Int64.fetchOne(last) ?? 0
+    }
+
+    /// What an event says of its records: the number of those that are numbered, the roots.
+    static func note(
+        intervalsOf event: Int64?, transfersAfter before: Int64, _ database: Database
+    ) throws -> String {
+        var text = ""
+        if let event {
+            let tree = try intervals(of: event, database)
+            if !tree.records.isEmpty { text += ",\"intervals_root\":\"\(tree.root)\"" }
+        }
+        let last = try newestTransfer(database)
+        if last > before {
+            let root = try transfers(before + 1...last, database).root
+            text += ",\"transfers\":[\(before + 1),\(last)],\"transfers_root\":\"\(root)\""
+        }
+        return text
+    }
+
+    /// The roots that an event's data names, with the records as they lie there now.
+    static func trees(
+        _ event: Int64, _ data: String, _ database: Database
+    ) throws -> [(name: String, root: String, tree: RecordTree)] {
+        var found: [(String, String, RecordTree)] = []
+        if let root = member("intervals_root", data) {
+            found.append(("intervals_root", root, try intervals(of: event, database)))
+        }
+        if let root = member("bills_root", data),
+            let run = member("run", data).flatMap({ Int64($0.dropFirst()) })
+        {
+            found.append(("bills_root", root, try bills(of: run, database)))
+        }
+        if let root = member("registers_root", data) {
+            found.append(("registers_root", root, try registers(of: event, database)))
+        }
+        if let root = member("rows_root", data) {
+            found.append(("rows_root", root, try RecordNotes.tree(of: event, database)))
+        }
+        if let root = member("transfers_root", data), let range = range(data) {
+            found.append(("transfers_root", root, try transfers(range, database)))
+        }
+        return found
+    }
+
+    /// A text of the data's own members, which are written here and have no quotes inside.
+    private static func member(_ name: String, _ data: String) -> String? {
+        // The last one: what people wrote stands before it.
+        guard let place = data.ranges(of: "\"\(name)\":\"").last else { return nil }
+        return String(data[place.upperBound...].prefix { $0 != "\"" })
+    }
+
+    private static func range(_ data: String) -> ClosedRange<Int64>? {
+        guard let place = data.ranges(of: "\"transfers\":[").last else { return nil }
+        let numbers = data[place.upperBound...].prefix { $0 != "]" }.split(separator: ",").map { Int64($0) }
+        guard numbers.count == 2, let first = numbers[0], let last = numbers[1], first <= last else {
+            return nil
+        }
+        return first...last
+    }
+
+    /// Every event whose records are no longer as it noted them.
+    static func findings(_ database: Database) throws -> [String] {
+        var findings: [String] = []
+        let events = try Row.fetchCursor(
+            database, sql: "SELECT seq, data FROM books_event WHERE data LIKE '%\\_root\":%' ESCAPE '\\'")
+        while findings.count < 20, let row = try events.next() {
+            let seq: Int64 = row["seq"]
+            for (name, root, tree) in try trees(seq, row["data"], database) where tree.root != root {
+                findings.append("event \(seq): the \(name.dropLast(5)) are not as it noted them")
+            }
+        }
+        return findings + (try RecordNotes.findings(database)) + (try unclaimed(database))
+    }
+
+    /// Records that say an event brought them which named none.
+    private static func unclaimed(_ database: Database) throws -> [String] {
+        guard try database.tableExists("books_note") else { return [] }
+        return try ["interval", "register"].flatMap { kind in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT '\(kind)s of event ' || event || ', which named none' FROM (
+                        SELECT DISTINCT event FROM books_\(kind) WHERE event IS NOT NULL)
+                    WHERE event NOT IN (
+                        SELECT seq FROM books_event WHERE data LIKE '%"\(kind)s\\_root":"%' ESCAPE '\\') LIMIT 20
+                    """)
+        }
+    }
+
+    /// The records of an event that a caller asks for and may see, each with its way to the root.
+    func proofs(_ name: String, _ wanted: (Record) -> Bool) -> [String] {
+        let leaves = records.map(\.leaf)
+        return records.indices.filter { wanted(records[$0]) }.prefix(100).map { index in
+            JSONOut.object([
+                ("root", JSONOut.text(name)), ("text", JSONOut.text(records[index].text)),
+                ("path", BooksHistory.pathText(index, leaves)),
+            ])
+        }
+    }
+}

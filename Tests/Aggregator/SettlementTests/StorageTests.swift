@@ -1,0 +1,167 @@
+import BooksSupport
+import Contracts
+import ExactAmounts
+import Metering
+import Settlement
+import Testing
+
+@Suite struct `Storage and cooperatives` {
+    @Test func `a storage takes its buyer's surplus in, is paid for it, and pays for what it let lie`() throws
+    {
+        var village = Village(blocks: 2)
+        village.add("sun", .pv)
+        village.add("cell", .battery)
+        try village.sell(
+            "keep", from: "cell-battery", to: "sun", 8_000, at: 2_000_000, penalty: 1_000_000, over: 0..<2,
+            traded: 0, kind: .storage)
+        village.tell("sun-pv", 0, out: 5_000)
+        village.tell("cell-battery", 0, in: 4_000)
+        // In the second block the sun gives 3 of the 4 kWh that were promised, and the battery takes 1.
+        village.tell("sun-pv", 1, out: 3_000)
+        village.tell("cell-battery", 1, in: 1_000)
+        let outcome = try Outcome(try village.facts())
+        let paid = try #require(outcome.line("sun", .storage))
+        #expect(paid.quantity == WattHours(-5_000) && paid.amount.text(.inr) == "-10.00")
+        #expect(outcome.line("cell", .storage)?.amount.text(.inr) == "10.00")
+        #expect(outcome.line("cell", .penalty)?.amount.text(.inr) == "-2.00", "3 were offered, 1 taken")
+        #expect(outcome.line("sun", .gridFeedIn)?.quantity == WattHours(-3_000), "the rest is fed in")
+        #expect(outcome.line("cell", .gridImport) == nil, "it drew nothing of its own")
+        #expect(try outcome.findings() == [])
+    }
+
+    @Test func `a storage's own charging is its own, and earlier trades come first`() throws {
+        var village = Village(blocks: 1)
+        for party in ["a", "b"] { village.add(party, .pv) }
+        village.add("cell", .battery)
+        for (id, buyer, traded) in [("late", "a", Int64(9)), ("early", "b", 1)] {
+            try village.sell(
+                id, from: "cell-battery", to: buyer, 2_000, at: 1_000_000, over: 0..<1, traded: traded,
+                kind: .storage)
+        }
+        village.tell("a-pv", 0, out: 2_000)
+        village.tell("b-pv", 0, out: 1_000)
+        village.tell("cell-battery", 0, in: 2_500)
+        let outcome = try Outcome(try village.facts())
+        #expect(outcome.line("b", .storage)?.quantity == WattHours(-1_000), "no more than it had")
+        #expect(outcome.line("a", .storage)?.quantity == WattHours(-1_500))
+        #expect(outcome.total("cell") == "2.50")
+        #expect(try outcome.findings() == [])
+    }
+
+    static func cooperative(_ name: String? = "valley") -> Village {
+        var village = Village(blocks: 1)
+        village.parties.append(Party(id: "grid2", name: "Another grid"))
+        village.zones = [
+            Zone(id: "z", grid: "grid", operatingParty: "op", cooperative: name),
+            Zone(id: "z2", grid: "grid2", operatingParty: "op", cooperative: name),
+        ]
+        village.add("y")
+        village.add("x", zone: "z2")
+        village.fees = [Fee(name: "wheeling", price: Price(100_000))]
+        village.tell("y-meter", 0, out: 4_000)
+        village.tell("x-meter", 0, in: 3_000)
+        return village
+    }
+
+    @Test func `what a zone has to spare goes to the cooperative's other zones before the grid has it`()
+        throws
+    {
+        let outcome = try Outcome(try Self.cooperative().facts())
+        // 5.50 is half way between 3 and 8.
+        #expect(outcome.line("y", .cooperative)?.amount.text(.inr) == "16.50")
+        #expect(outcome.line("y", .gridFeedIn)?.quantity == WattHours(-1_000))
+        #expect(outcome.line("x", .cooperative)?.amount.text(.inr) == "-16.50")
+        #expect(outcome.line("x", .fee)?.amount.text(.inr) == "-0.30", "the grid between is paid for")
+        #expect(outcome.line("x", .gridImport) == nil)
+        #expect(
+            outcome.line("grid", .cooperative)?.quantity == WattHours(3_000), "it carries, and earns nothing")
+        #expect(outcome.line("grid2", .cooperative)?.quantity == WattHours(-3_000))
+        #expect(try outcome.findings() == [])
+        let apart = try Outcome(try Self.cooperative(nil).facts())
+        #expect(apart.line("y", .cooperative) == nil && apart.total("x") == "-24.00")
+    }
+
+    @Test func `one zone waits for the others of its cooperative, and says what is missing`() throws {
+        var village = Self.cooperative()
+        village.intervals.removeAll { $0.resource == "x-meter" }
+        let run = try Outcome(try village.facts()).run
+        #expect(run.settled.isEmpty && run.open.map(\.at.zone) == ["z", "z2"])
+        #expect(run.open.allSatisfy { $0.missing == ["x-meter"] })
+    }
+
+    @Test func `a late correction in one zone is corrected in the others too`() throws {
+        var village = Self.cooperative()
+        let first = try Outcome(try village.facts())
+        village.tell("x-meter", 0, in: 2_000, revision: 1)
+        let second = try Outcome(try village.facts(), after: first.settled("r1"))
+        #expect(second.run.adjusted.map(\.zone) == ["z", "z2"])
+        #expect(second.line("y", .cooperative)?.amount.text(.inr) == "-5.50")
+        #expect(second.run.entries.allSatisfy { $0.key.adjusts == "r1" })
+        let anew = try Outcome(try village.facts())
+        for party in ["x", "y", "grid", "grid2", "op"] {
+            let parts = [first, second].flatMap(\.run.entries).filter { $0.key.party == party }
+            let whole = anew.run.entries.filter { $0.key.party == party }
+            #expect(parts.reduce(ExactMoney.zero) { $0 + $1.value } == whole.reduce(.zero) { $0 + $1.value })
+        }
+    }
+
+    /// Totals that share no code: sums over plain integers.
+    @Test func `random zones of a cooperative share as much as there is, and every block sums to 0`() throws {
+        var dice = Dice(seed: 66)
+        for round in 0..<max(1, operations(3_000) / 60) {
+            var village = Village(blocks: 8)
+            village.zones = (0..<dice.roll(2...4)).map {
+                Zone(id: "z\($0)", grid: "grid", operatingParty: "op", cooperative: "c")
+            }
+            for index in 0..<dice.roll(2...9) {
+                village.add(
+                    "p\(index)", dice.pick([.pv, .meter, .battery]), zone: dice.pick(village.zones).id)
+            }
+            if dice.roll(0...1) == 1, let cell = village.resources.first(where: { $0.kind == .battery }),
+                let buyer = village.resources.first(where: { $0.party != cell.party })
+            {
+                try village.sell(
+                    "k", from: cell.id, to: buyer.party, Int64(dice.roll(1...9_000)), at: 1_500_000,
+                    penalty: 300_000, over: 0..<8, traded: 0, kind: .storage)
+                village.resources.removeAll {
+                    $0.kind == .battery && $0.zone != buyer.zone && $0.id == cell.id
+                }
+                village.contracts.removeAll { one in
+                    !village.resources.contains { $0.id == one.terms.resource }
+                }
+            }
+            for block in Int64(0)..<8 {
+                for resource in village.resources {
+                    village.tell(
+                        resource.id, block, in: Int64(max(0, dice.roll(-2_000...4_000))),
+                        out: Int64(max(0, dice.roll(-2_000...4_000))))
+                }
+            }
+            let outcome = try Outcome(try village.facts())
+            #expect(try outcome.findings() == [], "seed 66, round \(round)")
+            if village.contracts.isEmpty { Self.compare(village, outcome, round) }
+        }
+    }
+
+    private static func compare(_ village: Village, _ outcome: Outcome, _ round: Int) {
+        for block in Int64(0)..<8 {
+            let told = village.intervals.filter { $0.start == Village.at(block) }
+            let sums = village.zones.map { zone in
+                told.filter { one in
+                    village.resources.contains { $0.id == one.resource && $0.zone == zone.id }
+                }.reduce(Int64(0)) { $0 + $1.exported.count - $1.imported.count }
+            }
+            let (spare, lack) = (sums.filter { $0 > 0 }.reduce(0, +), -sums.filter { $0 < 0 }.reduce(0, +))
+            let entries = outcome.run.entries.filter {
+                $0.key.block == Village.at(block) && $0.key.party != "grid"
+            }
+            func sum(_ kind: EntryKind) -> Int64 {
+                entries.filter { $0.key.kind == kind && $0.quantity > .zero }.reduce(0) {
+                    $0 + $1.quantity.count
+                }
+            }
+            #expect(sum(.cooperative) == min(spare, lack), "seed 66, round \(round)")
+            #expect(sum(.gridImport) == max(0, lack - spare), "seed 66, round \(round)")
+        }
+    }
+}
