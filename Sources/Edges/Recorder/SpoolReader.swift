@@ -53,7 +53,8 @@ public final class SpoolReader {
         return knownDurable
     }
 
-    /// Whether the writer's word on how far the records are whole can be read; it is written at the store's opening.
+    /// Whether the writer's word on how far the records are whole can be read; it is written at the store's
+    /// opening.
     public var hasMark: Bool { SyncedMark.read(in: directory, epoch: epoch) != nil }
 
     /// What stands on disk, for people.
