@@ -301,7 +301,7 @@ extension ModbusConversation {
         guard let place = device.plan?.common else { return }
         if waitsForZero(device) {
             device.identityWaits += 1
-            return device.setDue(.identity, now + settings.period)
+            return device.setDue(.identity, now + min(settings.period, .milliseconds(100)))
         }
         read(device, place, 66, .identity)
     }
