@@ -10,6 +10,9 @@ import YAMLText
 public enum ScenarioRunner {
     /// Longer without service than the configured time to enter it.
     private static let patience = Duration.seconds(60)
+    /// By so much the second of many sites is met later than the first, the third than the second: another
+    /// instant of polls and frames each time.
+    private static let stagger = Duration.milliseconds(140)
     /// So long power may move before the scenario's clock begins.
     private static let settling = Duration.seconds(3)
 
@@ -35,7 +38,7 @@ public enum ScenarioRunner {
                     path: path, tier: .virtual, scenario: scenario,
                     problem: "the configuration was to be refused with '\(refusal)', and is taken")
             }
-            return run(files, path: path, defect: nil, captured: captured)
+            return runAll(files, path: path, captured: captured)
         } catch {
             if let refusal = scenario.refusal, "\(error)".contains(refusal) {
                 return .refused(path: path, tier: .virtual, scenario: scenario)
@@ -44,13 +47,30 @@ public enum ScenarioRunner {
         }
     }
 
+    /// - Returns: the outcome of the first site that fails, else of the first.
+    private static func runAll(
+        _ files: SimulationFiles, path: String, captured: (([UInt8]) -> Void)?
+    ) -> RunOutcome {
+        let first = run(files, path: path, defect: nil, captured: captured)
+        var files = files
+        for index in 1..<max(1, files.scenario.sites) where first.isPassed {
+            files.scenario.seed &+= 1
+            var other = run(files, path: path, defect: nil, lead: stagger * index)
+            guard !other.isPassed else { continue }
+            other.site = "\(index + 1) of \(files.scenario.sites)"
+            return other
+        }
+        return first
+    }
+
     /// Runs what has been read.
     public static func run(_ files: SimulationFiles, path: String) -> RunOutcome {
         run(files, path: path, defect: nil)
     }
 
     static func run(
-        _ files: SimulationFiles, path: String, defect: SeededDefect?, captured: (([UInt8]) -> Void)? = nil
+        _ files: SimulationFiles, path: String, defect: SeededDefect?, lead: Duration = .zero,
+        captured: (([UInt8]) -> Void)? = nil
     ) -> RunOutcome {
         let recorder = captured.map { _ in
             CycleRecorder(
@@ -64,6 +84,8 @@ public enum ScenarioRunner {
         if scenario.start == .inService, let problem = enterService(&site) {
             return RunOutcome(path: path, tier: .virtual, scenario: scenario, problem: problem)
         }
+        let begin = site.now + lead
+        while site.now < begin { _ = site.cycle() }
         site.begin()
         var history = site.history
         history.lastLoadStep = scenario.steps.last(where: \.isOfPlant)?.at

@@ -174,6 +174,7 @@ import struct Scenario.Expectation
         ("steps: [{at_s: 1, daemon: kill, program: ballast-link}]", "the virtual tier has no", "not in one process"),
         ("steps: [{at_s: 1, times: 3, daemon: kill}]", "every_s", "how often, but not when"),
         ("steps: [{at_s: 1, name: a, daemon: kill}, {at_s: 2, name: a, daemon: kill}]", "there twice", "which one"),
+        ("sites: 3", "virtual tier alone", "the host has one site"),
         ("steps: [{at_s: 31, daemon: kill}]", "ends before", "a step after the end"),
         ("expect: [{within_s: 1}]", "says nothing to look at", "no subject"),
         ("expect: [{within_s: 1, mode: running, trip: any}]", "two expectations", "two subjects"),

@@ -49,6 +49,9 @@ public struct Scenario: Sendable, Equatable {
     public var grid: GridModel?
     /// In place of the site's own time to enter service; the virtual tier alone. `nil` = the site's.
     public var enterService: Duration?
+    /// How many sites live through it, each with random numbers of its own and met at another instant of its
+    /// polls; the virtual tier alone.
+    public var sites = 1
     /// The configuration is refused, and the message contains this; nothing else happens.
     public var refusal: String?
     public var expectations: [Expectation] = []
@@ -123,6 +126,7 @@ public struct Scenario: Sendable, Equatable {
         start = try keys.choice("start", Start.self) ?? .inService
         if let node = keys.take("grid") { grid = try GridModel(node, file: keys.file) }
         enterService = try keys.optionalTime("enter_service_s", 0...3_600)
+        sites = Int(try keys.number("sites", 1...1_000, default: 1))
         refusal = try keys.text("refused")
     }
 
@@ -155,6 +159,9 @@ public struct Scenario: Sendable, Equatable {
         }
         if why.isEmpty { throw keys.error("why", "is missing: a sentence why the scenario exists") }
         if site == nil { throw keys.error("site", "is missing") }
+        if sites > 1 && (tiers != [.virtual] || start == .cold) {
+            throw keys.error("sites", "many sites are for the virtual tier alone, in service")
+        }
         for step in steps {
             switch step.action {
             case .run where tiers != [.rig]: throw keys.error("tiers", "a step 'run' is for the rig alone")

@@ -11,6 +11,8 @@ public struct RunOutcome: Sendable {
     public var problem: String?
     /// Added to every bound.
     public var allowance: Duration
+    /// Which one of many sites that lived through the scenario: `37 of 100`.
+    public var site: String?
 
     public init(
         path: String, tier: Scenario.Tier, scenario: Scenario, history: RunHistory, problem: String? = nil,

@@ -9,7 +9,8 @@ public enum RunTable {
             outcome.scenario.catalogue.isEmpty
             ? "" : "  " + outcome.scenario.catalogue.joined(separator: " ")
         let head = (outcome.isPassed ? "PASS  " : "FAIL  ") + outcome.name
-        return head + rows + safe + (outcome.problem.map { "  \($0)" } ?? "")
+        let site = outcome.site.map { "  site \($0)" } ?? ""
+        return head + rows + safe + site + (outcome.problem.map { "  \($0)" } ?? "")
     }
 
     public static func text(_ outcome: RunOutcome) -> String {
