@@ -28,10 +28,11 @@ import Testing
         try peer.ask("set 1 704 WSetEna 0")
         try eventually("a foreign hand on the setpoint is put right") { try peer.point(704, "WSetEna") == 1 }
         #expect(try peer.point(123, "WMaxLimPct") == 400, "a narrower limit is nobody's to widen")
-        try peer.ask("set 1 123 WMaxLimPct 900")
         try eventually("a wider one is put back, and told once") {
-            try peer.point(123, "WMaxLimPct") == 750
-                && link.count { if case .capOverridden = $0 { true } else { false } } == 1
+            let told = link.count { if case .capOverridden = $0 { true } else { false } }
+            // A session that ended meanwhile, on a busy machine, takes the limit anew and has nobody to name.
+            if try told == 0 && peer.point(123, "WMaxLimPct") != 900 { try peer.ask("set 1 123 WMaxLimPct 900") }
+            return try told == 1 && peer.point(123, "WMaxLimPct") == 750
         }
         link.finish()
         #expect(try peer.setpoint() == 0 && peer.point(123, "WMaxLim_Ena") == 1, "it outlasts us")
