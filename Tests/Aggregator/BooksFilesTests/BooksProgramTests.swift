@@ -186,6 +186,69 @@ import Testing
         #expect(kept.status == 0 && kept.text.contains("1 frozen against a correction"), "\(kept.text)")
     }
 
+    /// Reads, changes and writes a file; by another way than the program.
+    private func edit(_ file: String, _ change: (String) -> String) throws {
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let changed = change(text)
+        #expect(changed != text)
+        try Data(changed.utf8).write(to: URL(fileURLWithPath: file))
+    }
+
+    private func shell(_ line: String, in folder: String) throws -> (status: Int32, text: String) {
+        try Judge.run("/bin/sh", ["-c", "cd \(folder) && \(line)"])
+    }
+
+    @Test func `goes on from no folder that was edited by hand, and explains nothing of it`() throws {
+        let (first, second) = ("\(scratch.path)/first", "\(scratch.path)/second")
+        let run = try Self.books(["settle"] + Self.files() + ["--out", first])
+        let sums = try shell("sha256sum -c --quiet SHA256SUMS && sha256sum SHA256SUMS", in: first)
+        #expect(sums.status == 0 && run.text.contains("sealed: \(sums.text.prefix(64)) "), "\(sums.text)")
+        func asked() throws -> [(status: Int32, text: String)] {
+            [
+                try Self.books(["settle"] + Self.files() + ["--previous", first, "--out", second]),
+                try Self.books(["explain", "ravi-3", "--out", first]),
+            ]
+        }
+        let kept = try String(contentsOfFile: "\(first)/entries.csv", encoding: .utf8)
+        try edit("\(first)/entries.csv") { $0.replacing("1000,", with: "1001,") }
+        for one in try asked() {
+            #expect(one.status == 1 && one.text.contains("entries.csv: is not as it was written"), "\(one)")
+        }
+        try Data(kept.utf8).write(to: URL(fileURLWithPath: "\(first)/entries.csv"))
+        for (spoil, mend, says) in [
+            ("mv positions.csv ..", "mv ../positions.csv .", "positions.csv: is missing"),
+            ("touch more.csv", "rm more.csv", "more.csv: is none of what was written"),
+            ("mv SHA256SUMS ..", "mv ../SHA256SUMS .", "SHA256SUMS: is missing"),
+            ("mkfifo run.pipe", "rm run.pipe", "run.pipe: is none of what was written"),
+        ] {
+            #expect(try shell(spoil, in: first).status == 0)
+            for one in try asked() { #expect(one.status == 1 && one.text.contains(says), "\(one)") }
+            #expect(try shell(mend, in: first).status == 0)
+        }
+        #expect(!FileManager.default.fileExists(atPath: second))
+        for one in try asked() { #expect(one.status == 0, "\(one)") }
+    }
+
+    @Test func `a run names the seals of those before it, so that mended sums show as well`() throws {
+        let (first, second) = ("\(scratch.path)/first", "\(scratch.path)/second")
+        #expect(try Self.books(["settle"] + Self.files() + ["--out", first]).status == 0)
+        let late = "ravi-home,actual,2026-11-01T05:00:00Z,900,900,0,1,measured,production,north:late\n"
+        let told = Self.files(try scratch.copy("intervals.csv") { $0 + late })
+        let on = ["--previous", first]
+        #expect(try Self.books(["settle"] + told + on + ["--out", second]).status == 0)
+        let both = on + ["--previous", second]
+        #expect(try Self.books(["check"] + told + both).status == 0)
+        let alone = try Self.books(["check"] + told + ["--previous", second])
+        #expect(alone.status == 1 && alone.text.contains("must be named as --previous before it"))
+        try edit("\(first)/lines.csv") { $0.replacing("ravi", with: "asha") }
+        let mended = "f=$(cut -c67- SHA256SUMS) && sha256sum $f > ../sums && mv ../sums SHA256SUMS"
+        #expect(try shell(mended + " && sha256sum -c --quiet SHA256SUMS", in: first).status == 0)
+        let chained = try Self.books(["check"] + told + both)
+        #expect(chained.status == 1 && chained.text.contains("which was changed since"), "\(chained)")
+        let whole = try Self.books(["check"] + Self.files() + ["--against", first])
+        #expect(whole.status == 1 && whole.text.contains("SHA256SUMS, lines.csv"), "\(whole)")
+    }
+
     @Test func `keeps the prices and the contracts of what is settled`() throws {
         let first = "\(scratch.path)/first"
         #expect(try Self.books(["settle"] + Self.files() + ["--out", first]).status == 0)
