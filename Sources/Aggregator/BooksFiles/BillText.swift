@@ -13,8 +13,8 @@ package enum BillText {
         CSVTable.row(columns) + lines.map { CSVTable.row(fields($0, asset)) }.joined()
     }
 
-    /// A bill, each line in satoshi too where there is a rate, and with what is paid of it where somebody keeps
-    /// that.
+    /// A bill, each line in satoshi too where there is a rate, and with what is paid of it where somebody
+    /// keeps that.
     package static func csv(
         _ bill: Bill, _ asset: Asset, _ rate: ExchangeRate?, _ payment: BillPayment? = nil
     ) -> String {

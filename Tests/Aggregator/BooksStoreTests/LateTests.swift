@@ -98,6 +98,36 @@ import Testing
         #expect(try desk.findings() == [])
     }
 
+    @Test func `tariffs do not change under a run that is made`() async throws {
+        try await day()
+        let (queue, now) = (desk.queue, desk.now)
+        let period = try #require(Period(from: Desk.at(0), until: Desk.at(2)))
+        var answers: [String] = []
+        func tell(_ body: String) {
+            let call = BooksCall(
+                caller: Desk.caller(.admin), operation: .addTariffs, body: Array(body.utf8),
+                key: "t\(answers.count)", now: now)
+            do {
+                let answer = try queue.write { try BooksStore.once(call, "t\(answers.count)", $0) }
+                answers.append("\(answer.status) \(answer.body)")
+            } catch { answers.append("\((error as? BooksRefusal)?.why ?? "\(error)")") }
+        }
+        _ = try SettleJob.run(
+            queue, SettleWish(period: period, now: now, due: now + 86_400),
+            rest: {
+                // The job has read the tariffs, and its run is not there yet.
+                if !answers.isEmpty { return }
+                tell(Desk.tariffs.replacing("import_inr_per_kwh: 8", with: "import_inr_per_kwh: 80"))
+                tell(Desk.tariffs.replacing("source: made up", with: "source: read again"))
+            })
+        #expect(
+            answers.count == 2 && answers[0].contains("which is settled") && answers[1].hasPrefix("201"),
+            "\(answers)")
+        // 2 kWh were drawn and 1.8 made: 0.2 came from the grid at 8.
+        #expect(try await desk.done(.bill, id: "r1-grid").contains("\"total_inr\":\"1.60\""))
+        #expect(try desk.findings() == [])
+    }
+
     @Test func `a run that is cut short at any of its transactions is whole after the next one`() async throws
     {
         struct Cut: Error {}
