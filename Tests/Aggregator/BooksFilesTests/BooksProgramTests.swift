@@ -303,6 +303,8 @@ import Testing
         (.intervals, "asha-home,actual,2026-10-31T18:45:00Z", "asha-home,actual,2026-10-31T18:30:00Z", "was told before as revision 0", "two revisions with one number"),
         (.intervals, "asha-home,", "asha-house,", "intervals.csv:2:1: resource: \"asha-house\" is not allowed", "an unknown resource"),
         (.intervals, "length_s,", "length,", "the column length_s is missing", "a header without units"),
+        (.intervals, "resource,kind,", "resource,resource,", "a column stands there twice", "a column twice"),
+        (.intervals, "production,north:1\n", "production,\"north:1\"\n", "at most 128 bytes without quotes", "a record in quotes"),
         (.intervals, ",900,", ",900,1,", "has 11 fields, the header has 10", "a field too many"),
         (.contracts, "export_max_kw: 40", "export_max_kw: 0.5", "contracts.yaml: contract c1 promises 1.000 kWh of coop-pv", "promised beyond what it has"),
         (.contracts, "wallet_inr: 500.00", "wallet_inr: 33.59", "contract c1 is prepaid and cannot be put into escrow", "a floor broken"),
@@ -313,6 +315,17 @@ import Testing
         (.contracts, "penalty_inr_per_kwh", "penalty_inr", "contracts.yaml:27:5: contracts[0].penalty_inr: unknown key", "a key without its unit"),
         (.tariffs, "from: \"18:00\"", "from: \"17:00\"", "band peak overlaps the one before it, which ends at 18:00", "a tariff that overlaps itself"),
         (.tariffs, "7.50, feed", "1099511.627777, feed", "0 … 1099511.627776 INR/kWh", "one above 2⁴⁰"),
+        (.contracts, "id: ravi, name", "id: asha, name", "party asha stands here twice", "a party twice"),
+        (.contracts, "operator: op}", "operator: grid}", "another party than the grid", "the grid operates its zone"),
+        (.contracts, "party: ravi, zone: north, kind: load", "party: grid, zone: north, kind: load", "has grid connections", "a load of the grid"),
+        (.contracts, "party: ravi, zone: north, kind: load", "party: nobody, zone: north, kind: load", "no party nobody in this file", "of nobody"),
+        (.contracts, "{party: ravi, share: 1}]", "{party: asha, share: 1}]", "an owner of coop stands there twice", "an owner twice"),
+        (.contracts, "{party: ravi, share: 1}]", "{party: coop, share: 1}]", "coop cannot be owned by coop", "owns itself"),
+        (.contracts, "event: accept, at: 2026-10-31T09:30", "event: accept, at: 2026-10-31T08:30", "before the event above it", "accepted before it was offered"),
+        (.tariffs, "name: platform", "name: wheeling", "wheeling stands here twice", "a fee twice"),
+        (.tariffs, "until: \"22:00\"", "until: \"18:00\"", "is not after from", "a band without a minute"),
+        (.tariffs, "peak_multiplier: 1.2", "peak_multiplier: 999999", "peak_multiplier", "a price beyond the highest"),
+        (.tariffs, "effective_until: 2026-12-01T00:00:00+05:30, inr", "effective_until: 2026-11-01T00:00:00+05:30, inr", "is not after effective_from", "a rate without a second"),
         (.tariffs, "mark: illustrative", "mark: certain", "verified, second_hand, recalled, illustrative", "a mark that is none"),
         (.tariffs, "effective_until: 2027", "effective_until: 2025", "is not after effective_from", "the wrong way round"),
     ]
@@ -341,6 +354,8 @@ import Testing
     @Test func `refuses a period that no block begins or that has no offset`() throws {
         let askew = try Self.books(["check"] + Self.files(from: "2026-11-01T00:07:00+05:30"))
         #expect(askew.status == 1 && askew.text.contains("multiples of 15 min UTC"))
+        let long = try Self.books(["check"] + Self.files(to: "2028-11-02T00:00:00+05:30"))
+        #expect(long.status == 1 && long.text.contains("more than 400 days"), "\(long)")
         let bare = try Self.books(["check"] + Self.files(to: "2026-11-02"))
         #expect(bare.status == 1 && bare.text.contains("--to: \"2026-11-02\" is not allowed"))
     }

@@ -49,6 +49,90 @@ import Testing
         #expect(try desk.findings() == [])
     }
 
+    private struct Step {
+        var operation: BooksOperation
+        var body: String
+        var id = ""
+        var status: Int
+        var says: String
+    }
+
+    private static let again = [
+        Step(operation: .addBatch, body: batch("coop-pv"), status: 201, says: "b"),
+        Step(operation: .addBatch, body: batch("coop-pv"), status: 409, says: "a batch b already"),
+        Step(operation: .distribute, body: "{}", id: "b", status: 422, says: "it earned nothing"),
+        Step(operation: .distribute, body: "{}", id: "bare", status: 422, says: "this batch has none"),
+        Step(operation: .addContract, body: BadInput.contract(of: "ravi"), status: 201, says: "draft"),
+        Step(
+            operation: .addContract, body: BadInput.contract(of: "ravi"), status: 409,
+            says: "contract c already"),
+        Step(
+            operation: .addContract,
+            body: BadInput.contract(of: "ravi").replacing("\"c\"", with: "\"d\"").replacing(
+                Desk.at(0).text, with: (Desk.at(0) + 420).text), status: 422,
+            says: "begin and end with blocks"),
+        Step(
+            operation: .moveCertificate,
+            body: "{\"resource\": \"coop-pv\", \"start\": \"\(Desk.at(0).text)\", \"action\": \"transfer\"}",
+            status: 400, says: "a transfer has a party"),
+        Step(
+            operation: .addHold, body: #"{"id": "h", "party": "asha", "amount": 1, "text": "t"}"#,
+            status: 201,
+            says: "held"),
+        Step(
+            operation: .endHold, body: "{action: capture}", id: "h", status: 400,
+            says: "a capture has a party"),
+        Step(
+            operation: .endHold, body: "{action: release}", id: "none", status: 404, says: "there is no hold"),
+    ]
+
+    @Test func `say what is there already, what is missing and what has none`() async throws {
+        try await desk.village()
+        try await desk.deposit("asha", "1")
+        for id in ["asha-home", "ravi-home", "coop-pv"] {
+            for block in Int64(0)..<4 { try await desk.tell(id, block) }
+        }
+        _ = try desk.settle(0..<4)
+        let bare = Self.batch("asha-home").replacing("\"b\"", with: "\"bare\"").replacing(
+            "{\"party\": \"asha\", \"share\": 1}", with: "")
+        try await desk.done(.addBatch, bare)
+        for step in Self.again {
+            let answer = try await desk.ask(step.operation, step.body, id: step.id)
+            #expect(answer.status == step.status && answer.body.contains(step.says), "\(step): \(answer)")
+        }
+        let days = ["zone": "north", "from": Desk.at(0).text]
+        for (until, status) in [(Int64(400 * 96), 200), (400 * 96 + 1, 400)] {
+            let answer = try await desk.ask(
+                .netto, query: days.merging(["until": Desk.at(until).text]) { $1 })
+            #expect(answer.status == status, "\(answer.body.prefix(200))")
+        }
+        let nowhere = ["zone": "south", "from": Desk.at(0).text, "until": Desk.at(4).text]
+        #expect(try await desk.ask(.netto, query: nowhere).status == 404)
+        #expect(try desk.findings() == [])
+    }
+
+    @Test func `settle no period that no block begins, nothing without a zone, and no contract for nothing`()
+        async throws
+    {
+        let empty = try Desk()
+        try await empty.done(.addTariffs, Desk.tariffs)
+        #expect(throws: SettleFailure.self) { try empty.settle(0..<1) }
+        try await desk.village()
+        let askew = try #require(Period(from: Desk.at(0) + 420, until: Desk.at(1)))
+        #expect(throws: SettleFailure.self) {
+            try SettleJob.run(desk.queue, SettleWish(period: askew, now: desk.now, due: desk.now))
+        }
+        desk.now = Desk.start
+        // 0.008 kWh at 5 INR are 0.04 INR: 0.47 satoshi.
+        let terms = BadInput.contract(of: "ravi").replacing(
+            "\"energy_kwh\": 1,", with: "\"energy_kwh\": 0.008, \"payment\": \"prepaid\", \"asset\": \"BTC\","
+        )
+        try await desk.done(.addContract, terms)
+        for event in ["offer", "accept"] { try await desk.done(.contractEvent, "{event: \(event)}", id: "c") }
+        let refused = try await desk.ask(.contractEvent, "{event: activate}", id: "c")
+        #expect(refused.status == 422 && refused.body.contains("less than half a satoshi"), "\(refused)")
+    }
+
     @Test func `let an amendment alone change energy and price`() async throws {
         try await desk.village()
         desk.now = Desk.start
