@@ -98,7 +98,7 @@ def work_out(intervals, contracts, tariffs, start, until):
         for kind in ("supply", "storage"):
             for r in own:
                 imported, exported, _ = energy[r["id"], "actual", block]
-                rest = exported if kind == "supply" else imported
+                rest = exported if kind == "supply" else max(0, imported - exported)
                 chosen = [c for c in contracts.get("contracts", []) if c["resource"] == r["id"] and c["kind"] == kind]
                 for c in sorted(chosen, key=lambda c: (instant(c["traded_at"]), c["id"])):
                     first, last = int(instant(c["from"])), int(instant(c["until"]))

@@ -69,7 +69,7 @@ public enum BooksFolder {
         return found.sorted()
     }
 
-    private static func names(in folder: String) throws(BooksErrors) -> [String] {
+    static func names(in folder: String) throws(BooksErrors) -> [String] {
         guard let stream = opendir(folder) else { throw failure(folder, "cannot be listed") }
         defer { closedir(stream) }
         var names: [String] = []

@@ -50,11 +50,12 @@ public struct BooksRun: Sendable {
     /// - Throws: `BooksErrors` with everything that is wrong.
     public static func settle(_ request: BooksRequest, digest: Digest) throws(BooksErrors) -> BooksRun {
         let input = try BooksInput(request)
-        let earlier = try PreviousRuns(request.previous, frozenBefore: input.frozenBefore)
+        let earlier = try PreviousRuns(
+            request.previous, frozenBefore: input.frozenBefore, digest: digest)
         var changed = BooksErrors()
         for line in SettledTerms.check(input.facts, earlier.settled).prefix(20) { changed.add(line) }
         if !changed.isEmpty { throw changed }
-        let canonical = input.canonical(earlier.names)
+        let canonical = input.canonical(earlier.runs.map(\.text))
         let id = "run-" + digest(Array(canonical.utf8)).prefix(16)
         let run = Settlement.run(input.facts, after: earlier.settled)
         let asset = Asset.inr
@@ -66,10 +67,9 @@ public struct BooksRun: Sendable {
                 digests: [
                     ("contracts_sha256", digest(input.contractBytes)),
                     ("tariffs_sha256", digest(input.tariffBytes)),
-                ])
+                ] + earlier.runs.map { ("previous", $0.text) })
             return BooksRun(
-                id: id, files: texts.files, summary: texts.summary,
-                invariants: run.check(input.facts, bills, ledger, asset: asset))
+                texts, run.check(input.facts, bills, ledger, asset: asset), digest)
         } catch let error as BillingRefusal {
             throw BooksErrors(Self.text(error))
         } catch let error as PostingRefusal {
@@ -77,6 +77,17 @@ public struct BooksRun: Sendable {
         } catch {
             throw BooksErrors("\(error)")
         }
+    }
+
+    /// The texts, and their seal.
+    private init(_ texts: BooksTexts, _ invariants: [InvariantResult], _ digest: Digest) {
+        var files = texts.files
+        let sums = BooksSeal.text(files, digest)
+        files[BooksSeal.file] = sums
+        let seal = digest(Array(sums.utf8))
+        (id, self.files) = (texts.id, files)
+        summary = texts.summary + ["sealed: \(seal) is the SHA-256 of \(BooksSeal.file)"]
+        self.invariants = invariants
     }
 
     private static func text(_ refusal: BillingRefusal) -> String {

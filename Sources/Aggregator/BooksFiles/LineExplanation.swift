@@ -3,8 +3,13 @@ import Settlement
 
 /// Why a line of a bill is what it is: its blocks, and the readings behind them.
 public enum LineExplanation {
-    /// - Parameter folder: what a run was written to.
-    public static func text(_ line: String, folder: String) throws(BooksErrors) -> String {
+    /// - Parameters:
+    ///   - folder: what a run was written to; each of its files must be as it was written.
+    ///   - digest: gives the SHA-256 of bytes in hexadecimal digits.
+    public static func text(
+        _ line: String, folder: String, digest: BooksRun.Digest
+    ) throws(BooksErrors) -> String {
+        _ = try BooksSeal.check(folder, digest)
         let path = "\(folder)/lines.csv"
         var table = try CSVTable(try BooksFolder.bytes(of: path), file: path, columns: BillText.columns)
         var lines: [String: CSVTable.Row] = [:]

@@ -5,7 +5,16 @@ import Settlement
 /// What the folders of earlier runs say.
 struct PreviousRuns {
     var settled = Settled()
-    var names: [String] = []
+    /// Each run with the seal of its folder, in their order.
+    private(set) var runs: [Run] = []
+
+    struct Run: Equatable {
+        var name: String
+        var seal: String
+
+        /// As a later run names it.
+        var text: String { "\(name) \(seal)" }
+    }
 
     static let entryColumns = [
         "line", "party", "zone", "block", "kind", "reference", "price_micro_inr_per_kwh", "quantity_wh",
@@ -14,8 +23,10 @@ struct PreviousRuns {
     static let positionColumns = ["zone", "block", "party", "net_wh"]
     static let certificateColumns = ["resource", "block", "owner", "energy_wh", "state"]
 
-    init(_ folders: [String], frozenBefore: UTCInstant?) throws(BooksErrors) {
-        for folder in folders { try read(folder) }
+    init(
+        _ folders: [String], frozenBefore: UTCInstant?, digest: BooksRun.Digest
+    ) throws(BooksErrors) {
+        for folder in folders { try read(folder, digest) }
         settled.frozenBefore = frozenBefore
     }
 
@@ -27,13 +38,33 @@ struct PreviousRuns {
         throw BooksErrors("\(path):1:1: names no run")
     }
 
-    private mutating func read(_ folder: String) throws(BooksErrors) {
+    private mutating func read(
+        _ folder: String, _ digest: BooksRun.Digest
+    ) throws(BooksErrors) {
+        let seal = try BooksSeal.check(folder, digest)
         let name = try Self.name(folder)
-        if names.contains(name) { throw BooksErrors("\(folder): \(name) is named twice as --previous") }
-        names.append(name)
+        if runs.contains(where: { $0.name == name }) {
+            throw BooksErrors("\(folder): \(name) is named twice as --previous")
+        }
+        try checkChain(folder)
+        runs.append(Run(name: name, seal: seal))
         try entries("\(folder)/entries.csv")
         try positions("\(folder)/positions.csv", name)
         try certificates("\(folder)/certificates.csv")
+    }
+
+    /// A run rests on those before it as they were then.
+    private func checkChain(_ folder: String) throws(BooksErrors) {
+        let path = "\(folder)/run.csv"
+        var table = try CSVTable(try BooksFolder.bytes(of: path), file: path, columns: ["key", "value"])
+        while let row = try table.next() {
+            if row[0].text != "previous" || runs.contains(where: { $0.text == row[1].text }) { continue }
+            let name = String(row[1].text.prefix { $0 != " " })
+            throw BooksErrors(
+                runs.contains { $0.name == name }
+                    ? "\(folder): goes on from \(name), which was changed since"
+                    : "\(folder): goes on from \(name), which must be named as --previous before it")
+        }
     }
 
     private mutating func entries(_ path: String) throws(BooksErrors) {

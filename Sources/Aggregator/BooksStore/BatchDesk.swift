@@ -167,6 +167,22 @@ enum BatchDesk {
         return JSONOut.object([("batch", JSONOut.text(batch.id)), ("shares", JSONOut.list(told))])
     }
 
+    /// A batch of which a party still has something to get, or to give back by later data.
+    static func unshared(of party: String, _ database: Database) throws -> String? {
+        let frozen = try SettleJob.frozen(database)
+        let rows = try Row.fetchAll(
+            database, sql: "\(select) WHERE ' ' || b.owners LIKE '% ' || ? || '=%' ORDER BY b.id",
+            arguments: [party])
+        for row in rows {
+            let one = try batch(row)
+            guard let shared = one.shared, one.period.until.seconds <= frozen else { return one.id }
+            if shared != max(.zero, try Earnings(one.resource, one.period, database).revenue()) {
+                return one.id
+            }
+        }
+        return nil
+    }
+
     private static func post(
         _ change: [MinorUnits], _ batch: Batch, _ revenue: MinorUnits, at time: UTCInstant,
         _ database: Database

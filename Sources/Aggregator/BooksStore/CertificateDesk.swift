@@ -57,7 +57,7 @@ enum CertificateDesk {
         else { throw BooksRefusal.impossible("owner") }
         var target = AccountKey(retired, .certificate)
         if let to = wish.to, wish.action == .transfer {
-            guard try Registry.exists("books_party", to, database), let name = BookAccounts.certificates(to)
+            guard try Registry.isThere(to, database), let name = BookAccounts.certificates(to)
             else { throw BooksRefusal.unknown("party \(to)") }
             target = AccountKey(name, .certificate)
         }

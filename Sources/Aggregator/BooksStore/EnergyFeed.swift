@@ -113,6 +113,7 @@ extension BooksStore {
                 if let meter = try MeterDesk.meter(interval.resource, database) {
                     let told = UTCInstant(seconds: record.start + record.length)
                     try late.note(interval, meter, at: told, database)
+                    try late.noteGap(around: interval, meter, at: told, database)
                 }
             }
         }

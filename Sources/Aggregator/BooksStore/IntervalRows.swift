@@ -146,6 +146,7 @@ struct IntervalIntake {
         for (_, interval) in fresh {
             guard let meter = meters[interval.resource] else { continue }
             try late.note(interval, meter, at: time, database)
+            try late.noteGap(around: interval, meter, at: time, database)
         }
     }
 

@@ -11,6 +11,16 @@ struct LateRows {
     private var length: BlockLength?
     /// By zone: no block after it was ever drafted.
     private var newest: [String: Int64] = [:]
+    /// Of each resource the meters whose registers are known.
+    private var meters: [Int64: [String]] = [:]
+    private var gaps: Set<Gap> = []
+
+    /// Between two readings of a register that follow each other.
+    private struct Gap: Hashable {
+        var resource: Int64
+        var from: Int64
+        var until: Int64
+    }
 
     mutating func note(
         _ interval: Interval, _ meter: MeterDesk.Meter, at time: UTCInstant, _ database: Database
@@ -81,5 +91,92 @@ struct LateRows {
             database, sql: "SELECT min(start_s) AS first, max(start_s) AS last FROM books_late")
         guard let row, let first: Int64 = row["first"], let last: Int64 = row["last"] else { return nil }
         return Period(from: UTCInstant(seconds: first), until: UTCInstant(seconds: last + length))
+    }
+}
+
+extension LateRows {
+    /// What is told between two readings of a register changes what they fill of the other blocks between
+    /// them: those that were settled are settled again.
+    mutating func noteGap(
+        around interval: Interval, _ meter: MeterDesk.Meter, at time: UTCInstant, _ database: Database
+    ) throws {
+        guard interval.kind == .actual, interval.mode == .production else { return }
+        let known = try meters[meter.number] ?? Self.meters(of: meter.number, database)
+        meters[meter.number] = known
+        let from = interval.start.seconds
+        for name in known {
+            let gap = try Self.gap(from, from + interval.length.seconds, meter.number, name, database)
+            try note(gap, of: interval.resource, meter.zone, at: time, database)
+        }
+    }
+
+    /// A reading parts the stretch between those around it in two.
+    mutating func noteGaps(
+        beside reading: RegisterReading, _ meter: MeterDesk.Meter, at time: UTCInstant, _ database: Database
+    ) throws {
+        let at = reading.time.seconds
+        for (from, until) in [(at - 1, at), (at, at + 1)] {
+            let gap = try Self.gap(from, until, meter.number, reading.meter, database)
+            try note(gap, of: reading.resource, meter.zone, at: time, database)
+        }
+    }
+
+    private static func meters(of resource: Int64, _ database: Database) throws -> [String] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT DISTINCT meter FROM books_register WHERE resource = ?")
+        return try String.fetchAll(statement, arguments: [resource])
+    }
+
+    /// `nil` where there is no reading before or behind.
+    private static func gap(
+        _ from: Int64, _ until: Int64, _ resource: Int64, _ meter: String, _ database: Database
+    ) throws -> Gap? {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT (SELECT max(at_s) FROM books_register WHERE resource = ?1 AND meter = ?2 AND at_s <= ?3)
+                    AS from_s,
+                    (SELECT min(at_s) FROM books_register WHERE resource = ?1 AND meter = ?2 AND at_s >= ?4)
+                    AS until_s
+                """)
+        let row = try Row.fetchOne(statement, arguments: [resource, meter, from, until])
+        guard let row, let from: Int64 = row["from_s"], let until: Int64 = row["until_s"] else { return nil }
+        return Gap(resource: resource, from: from, until: until)
+    }
+
+    /// The first and the last of its settled blocks say it: a run takes all between them.
+    private mutating func note(
+        _ gap: Gap?, of resource: String, _ zone: String, at time: UTCInstant, _ database: Database
+    ) throws {
+        guard let gap, gaps.insert(gap).inserted, try Self.isLacking(gap, database) else { return }
+        let length = try FactsRows.length(database).seconds
+        let from = max(gap.from - gap.from % length, try SettleJob.frozen(database))
+        let row = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT min(first) AS first, max(last) AS last FROM (
+                    SELECT min(start_s) AS first, max(start_s) AS last FROM books_block
+                    WHERE zone = ?1 AND start_s >= ?2 AND start_s < ?3
+                    UNION ALL SELECT max(from_s, ?2), min(until_s, ?3) - ?4 FROM books_settling
+                    WHERE from_s < ?3 AND until_s > ?2)
+                """, arguments: [zone, from, gap.until, length])
+        guard let row, let first: Int64 = row["first"], let last: Int64 = row["last"] else { return }
+        for start in Set([first, max(first, last)]).sorted() {
+            try database.execute(
+                sql: "INSERT INTO books_late (zone, start_s, resource, at_s) VALUES (?, ?, ?, ?)",
+                arguments: [zone, start, resource, time.seconds])
+        }
+    }
+
+    /// Where all was told, registers fill nothing.
+    private static func isLacking(_ gap: Gap, _ database: Database) throws -> Bool {
+        let length = try IntervalRows.length(gap.resource, .actual, database)?.seconds
+        let told = try Int64.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT count(DISTINCT start_s) FROM books_interval WHERE resource = ? AND kind = 'actual'
+                    AND start_s >= ? AND start_s < ? AND is_production = 1
+                    """), arguments: [gap.resource, gap.from, gap.until])
+        guard let length, let told else { return true }
+        return told * length < gap.until - gap.from
     }
 }

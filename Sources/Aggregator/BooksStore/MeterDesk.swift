@@ -132,6 +132,7 @@ enum MeterDesk {
             reader.list("registers", count: 1...1_000) { section, _ in register(section) }
         }
         let event = try BooksHistory.next(database)
+        var late = LateRows()
         for reading in readings {
             guard let meter = try meter(reading.resource, database) else {
                 throw BooksRefusal.unknown("resource \(reading.resource)")
@@ -144,6 +145,7 @@ enum MeterDesk {
             }
             if call.scope != nil { try checkOwn(reading, meter, database) }
             try add(reading, meter.number, event, database)
+            try late.noteGaps(beside: reading, meter, at: call.now, database)
         }
         return JSONOut.object([("registers", "\(readings.count)")])
     }

@@ -31,7 +31,7 @@ enum Registry {
             throw BooksRefusal(409, "there is a party \(party.id) already")
         }
         // Owners are there before what they own, so nobody owns itself by way of others.
-        for owner in party.owners where try !exists("books_party", owner.party, database) {
+        for owner in party.owners where try !isThere(owner.party, database) {
             throw BooksRefusal.impossible("owners: there is no party \(owner.party)")
         }
         if Set(party.owners.map(\.party)).count < party.owners.count {
@@ -69,7 +69,7 @@ enum Registry {
             )
         }
         let zone = made.0
-        for party in [zone.grid, zone.operatingParty] where try !exists("books_party", party, database) {
+        for party in [zone.grid, zone.operatingParty] where try !isThere(party, database) {
             throw BooksRefusal.impossible("there is no party \(party)")
         }
         if zone.grid == zone.operatingParty {
@@ -325,6 +325,7 @@ enum Registry {
         let zone = try String.fetchOne(
             database, sql: "SELECT id FROM books_zone WHERE grid = ?1 OR operator = ?1", arguments: [party])
         if let zone { throw BooksRefusal(409, "zone \(zone) is settled with this party") }
+        try checkOwns(party, database)
         let accounts = try String.fetchAll(
             database,
             sql: """
@@ -339,6 +340,21 @@ enum Registry {
             guard case .ended = one.life.state else {
                 throw BooksRefusal(409, "contract \(one.terms.id) has not ended")
             }
+        }
+    }
+
+    /// What others earn must not go to somebody who is gone, nor wait for them.
+    private static func checkOwns(_ party: String, _ database: Database) throws {
+        let owned = try String.fetchOne(
+            database,
+            sql: """
+                SELECT id FROM books_party WHERE erased_s IS NULL AND ' ' || owners LIKE '% ' || ? || '=%'
+                """, arguments: [party])
+        if let owned {
+            throw BooksRefusal(409, "a part of what \(owned) earns is theirs: it would go to nobody")
+        }
+        if let batch = try BatchDesk.unshared(of: party, database) {
+            throw BooksRefusal(409, "a part of batch \(batch) is theirs, and not shared and frozen")
         }
     }
 

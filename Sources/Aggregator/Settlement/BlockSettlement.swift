@@ -90,7 +90,7 @@ struct ZoneFacts {
             block.deliver(contracts[resource.id] ?? [], energies[resource.id]?.exported ?? .zero)
         }
         for resource in resources {
-            block.store(contracts[resource.id] ?? [], energies[resource.id]?.imported ?? .zero)
+            block.store(contracts[resource.id] ?? [], energies[resource.id]?.net ?? .zero)
         }
         block.nett()
         return .success(block)
@@ -189,9 +189,10 @@ struct BlockWork {
         }
     }
 
-    /// A storage takes its buyers' surplus in, earlier trades first; what it lets lie of it is its penalty.
-    mutating func store(_ contracts: [ZoneFacts.ContractBlocks], _ imported: WattHours) {
-        var left = imported
+    /// A storage takes its buyers' surplus in, earlier trades first, as far as it stays: what was given back
+    /// within the block, to whomever, was not stored. What it lets lie of the surplus is its penalty.
+    mutating func store(_ contracts: [ZoneFacts.ContractBlocks], _ net: WattHours) {
+        var left = max(.zero, -net)
         for contract in contracts where contract.terms.kind == .storage {
             guard let promised = contract.promised[at.start] else { continue }
             let terms = contract.terms

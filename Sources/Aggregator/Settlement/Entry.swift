@@ -3,7 +3,8 @@ import ExactAmounts
 /// What an entry, and so a bill line, is for.
 public enum EntryKind: String, CaseIterable, Sendable {
     case delivery, community
-    /// Taken in by a storage under a contract; its price is negative, for who gives the energy pays.
+    /// What of a buyer's surplus stayed in a storage at the block's end, under a contract; its price is
+    /// negative, for who gives the energy pays.
     case storage
     /// Between zones of one cooperative, over the grid, at the community's price.
     case cooperative

@@ -115,7 +115,9 @@ struct BooksExplain: ParsableCommand {
 
     func run() throws {
         try telling { () throws(BooksErrors) in
-            print(try LineExplanation.text(line, folder: out), terminator: "")
+            print(
+                try LineExplanation.text(line, folder: out, digest: Fingerprint.sha256),
+                terminator: "")
         }
     }
 }

@@ -186,6 +186,69 @@ import Testing
         #expect(kept.status == 0 && kept.text.contains("1 frozen against a correction"), "\(kept.text)")
     }
 
+    /// Reads, changes and writes a file; by another way than the program.
+    private func edit(_ file: String, _ change: (String) -> String) throws {
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let changed = change(text)
+        #expect(changed != text)
+        try Data(changed.utf8).write(to: URL(fileURLWithPath: file))
+    }
+
+    private func shell(_ line: String, in folder: String) throws -> (status: Int32, text: String) {
+        try Judge.run("/bin/sh", ["-c", "cd \(folder) && \(line)"])
+    }
+
+    @Test func `goes on from no folder that was edited by hand, and explains nothing of it`() throws {
+        let (first, second) = ("\(scratch.path)/first", "\(scratch.path)/second")
+        let run = try Self.books(["settle"] + Self.files() + ["--out", first])
+        let sums = try shell("sha256sum -c --quiet SHA256SUMS && sha256sum SHA256SUMS", in: first)
+        #expect(sums.status == 0 && run.text.contains("sealed: \(sums.text.prefix(64)) "), "\(sums.text)")
+        func asked() throws -> [(status: Int32, text: String)] {
+            [
+                try Self.books(["settle"] + Self.files() + ["--previous", first, "--out", second]),
+                try Self.books(["explain", "ravi-3", "--out", first]),
+            ]
+        }
+        let kept = try String(contentsOfFile: "\(first)/entries.csv", encoding: .utf8)
+        try edit("\(first)/entries.csv") { $0.replacing("1000,", with: "1001,") }
+        for one in try asked() {
+            #expect(one.status == 1 && one.text.contains("entries.csv: is not as it was written"), "\(one)")
+        }
+        try Data(kept.utf8).write(to: URL(fileURLWithPath: "\(first)/entries.csv"))
+        for (spoil, mend, says) in [
+            ("mv positions.csv ..", "mv ../positions.csv .", "positions.csv: is missing"),
+            ("touch more.csv", "rm more.csv", "more.csv: is none of what was written"),
+            ("mv SHA256SUMS ..", "mv ../SHA256SUMS .", "SHA256SUMS: is missing"),
+            ("mkfifo run.pipe", "rm run.pipe", "run.pipe: is none of what was written"),
+        ] {
+            #expect(try shell(spoil, in: first).status == 0)
+            for one in try asked() { #expect(one.status == 1 && one.text.contains(says), "\(one)") }
+            #expect(try shell(mend, in: first).status == 0)
+        }
+        #expect(!FileManager.default.fileExists(atPath: second))
+        for one in try asked() { #expect(one.status == 0, "\(one)") }
+    }
+
+    @Test func `a run names the seals of those before it, so that mended sums show as well`() throws {
+        let (first, second) = ("\(scratch.path)/first", "\(scratch.path)/second")
+        #expect(try Self.books(["settle"] + Self.files() + ["--out", first]).status == 0)
+        let late = "ravi-home,actual,2026-11-01T05:00:00Z,900,900,0,1,measured,production,north:late\n"
+        let told = Self.files(try scratch.copy("intervals.csv") { $0 + late })
+        let on = ["--previous", first]
+        #expect(try Self.books(["settle"] + told + on + ["--out", second]).status == 0)
+        let both = on + ["--previous", second]
+        #expect(try Self.books(["check"] + told + both).status == 0)
+        let alone = try Self.books(["check"] + told + ["--previous", second])
+        #expect(alone.status == 1 && alone.text.contains("must be named as --previous before it"))
+        try edit("\(first)/lines.csv") { $0.replacing("ravi", with: "asha") }
+        let mended = "f=$(cut -c67- SHA256SUMS) && sha256sum $f > ../sums && mv ../sums SHA256SUMS"
+        #expect(try shell(mended + " && sha256sum -c --quiet SHA256SUMS", in: first).status == 0)
+        let chained = try Self.books(["check"] + told + both)
+        #expect(chained.status == 1 && chained.text.contains("which was changed since"), "\(chained)")
+        let whole = try Self.books(["check"] + Self.files() + ["--against", first])
+        #expect(whole.status == 1 && whole.text.contains("SHA256SUMS, lines.csv"), "\(whole)")
+    }
+
     @Test func `keeps the prices and the contracts of what is settled`() throws {
         let first = "\(scratch.path)/first"
         #expect(try Self.books(["settle"] + Self.files() + ["--out", first]).status == 0)
@@ -240,6 +303,8 @@ import Testing
         (.intervals, "asha-home,actual,2026-10-31T18:45:00Z", "asha-home,actual,2026-10-31T18:30:00Z", "was told before as revision 0", "two revisions with one number"),
         (.intervals, "asha-home,", "asha-house,", "intervals.csv:2:1: resource: \"asha-house\" is not allowed", "an unknown resource"),
         (.intervals, "length_s,", "length,", "the column length_s is missing", "a header without units"),
+        (.intervals, "resource,kind,", "resource,resource,", "a column stands there twice", "a column twice"),
+        (.intervals, "production,north:1\n", "production,\"north:1\"\n", "at most 128 bytes without quotes", "a record in quotes"),
         (.intervals, ",900,", ",900,1,", "has 11 fields, the header has 10", "a field too many"),
         (.contracts, "export_max_kw: 40", "export_max_kw: 0.5", "contracts.yaml: contract c1 promises 1.000 kWh of coop-pv", "promised beyond what it has"),
         (.contracts, "wallet_inr: 500.00", "wallet_inr: 33.59", "contract c1 is prepaid and cannot be put into escrow", "a floor broken"),
@@ -250,6 +315,17 @@ import Testing
         (.contracts, "penalty_inr_per_kwh", "penalty_inr", "contracts.yaml:27:5: contracts[0].penalty_inr: unknown key", "a key without its unit"),
         (.tariffs, "from: \"18:00\"", "from: \"17:00\"", "band peak overlaps the one before it, which ends at 18:00", "a tariff that overlaps itself"),
         (.tariffs, "7.50, feed", "1099511.627777, feed", "0 … 1099511.627776 INR/kWh", "one above 2⁴⁰"),
+        (.contracts, "id: ravi, name", "id: asha, name", "party asha stands here twice", "a party twice"),
+        (.contracts, "operator: op}", "operator: grid}", "another party than the grid", "the grid operates its zone"),
+        (.contracts, "party: ravi, zone: north, kind: load", "party: grid, zone: north, kind: load", "has grid connections", "a load of the grid"),
+        (.contracts, "party: ravi, zone: north, kind: load", "party: nobody, zone: north, kind: load", "no party nobody in this file", "of nobody"),
+        (.contracts, "{party: ravi, share: 1}]", "{party: asha, share: 1}]", "an owner of coop stands there twice", "an owner twice"),
+        (.contracts, "{party: ravi, share: 1}]", "{party: coop, share: 1}]", "coop cannot be owned by coop", "owns itself"),
+        (.contracts, "event: accept, at: 2026-10-31T09:30", "event: accept, at: 2026-10-31T08:30", "before the event above it", "accepted before it was offered"),
+        (.tariffs, "name: platform", "name: wheeling", "wheeling stands here twice", "a fee twice"),
+        (.tariffs, "until: \"22:00\"", "until: \"18:00\"", "is not after from", "a band without a minute"),
+        (.tariffs, "peak_multiplier: 1.2", "peak_multiplier: 999999", "peak_multiplier", "a price beyond the highest"),
+        (.tariffs, "effective_until: 2026-12-01T00:00:00+05:30, inr", "effective_until: 2026-11-01T00:00:00+05:30, inr", "is not after effective_from", "a rate without a second"),
         (.tariffs, "mark: illustrative", "mark: certain", "verified, second_hand, recalled, illustrative", "a mark that is none"),
         (.tariffs, "effective_until: 2027", "effective_until: 2025", "is not after effective_from", "the wrong way round"),
     ]
@@ -278,6 +354,8 @@ import Testing
     @Test func `refuses a period that no block begins or that has no offset`() throws {
         let askew = try Self.books(["check"] + Self.files(from: "2026-11-01T00:07:00+05:30"))
         #expect(askew.status == 1 && askew.text.contains("multiples of 15 min UTC"))
+        let long = try Self.books(["check"] + Self.files(to: "2028-11-02T00:00:00+05:30"))
+        #expect(long.status == 1 && long.text.contains("more than 400 days"), "\(long)")
         let bare = try Self.books(["check"] + Self.files(to: "2026-11-02"))
         #expect(bare.status == 1 && bare.text.contains("--to: \"2026-11-02\" is not allowed"))
     }

@@ -72,6 +72,55 @@ import Testing
         #expect(try desk.findings() == [])
     }
 
+    @Test func `a late reading corrects all that registers filled around it, and so does a late interval`()
+        async throws
+    {
+        try await desk.village()
+        func read(_ block: Int64, _ exported: Int64) async throws {
+            try await desk.done(
+                .addRegisters,
+                "{\"registers\": [{\"resource\": \"coop-pv\", \"meter\": \"m\", \"at\": "
+                    + "\"\(Desk.at(block).text)\", \"import_wh\": 0, \"export_wh\": \(exported)}]}")
+        }
+        func late() throws -> [Int64]? {
+            try SettleJob.late(desk.queue).map {
+                [$0.from, $0.until].map { ($0.seconds - Desk.start.seconds) / 900 }
+            }
+        }
+        for block in Int64(0)..<4 {
+            try await desk.tell("asha-home", block, in: block == 3 ? 100 : 200)
+            try await desk.tell("ravi-home", block)
+        }
+        try await read(0, 0)
+        try await read(4, 1_000)
+        #expect(try late() == nil, "nothing is settled")
+        // 250 Wh each: what the community draws at 5, the rest at 3.
+        #expect(try desk.settle(0..<4).first?.contains("4 blocks settled") == true)
+        #expect(try await desk.done(.bill, id: "r1-coop").contains("\"total_inr\":\"4.40\""))
+        #expect(try late() == nil)
+        // 400, 400, 100 and 100.
+        try await read(2, 800)
+        #expect(try late() == [0, 4])
+        #expect(try desk.settle(0..<4).first?.contains("4 corrected") == true)
+        #expect(try await desk.done(.bill, id: "r2-coop").contains("\"total_inr\":\"-0.20\""))
+        // 400, 400, none and 200.
+        try await desk.tell("coop-pv", 3, out: 200)
+        #expect(try late() == [2, 4])
+        #expect(try desk.settle(2..<4).first?.contains("2 corrected") == true)
+        #expect(try await desk.done(.bill, id: "r3-coop").contains("\"total_inr\":\"-0.20\""))
+        #expect(try certified() == 200)
+        // Now nothing lacks between the readings of 2 and 4: only what is told itself is looked at again.
+        try await desk.tell("coop-pv", 2)
+        #expect(try late() == [2, 3])
+        #expect(try desk.settle(2..<3) == ["nothing to settle: 0 blocks open, 0 frozen"])
+        // What is frozen waits for nothing.
+        _ = try SettleJob.freeze(desk.queue, before: Desk.at(1))
+        try await read(1, 500)
+        #expect(try late() == [1, 2])
+        #expect(try desk.settle(1..<2).first?.contains("1 corrected") == true)
+        #expect(try late() == nil && desk.findings() == [])
+    }
+
     @Test func `data that comes while a run is made is settled by the next, which names it`() async throws {
         try await day()
         let (queue, now) = (desk.queue, desk.now)
@@ -95,6 +144,36 @@ import Testing
         let bill = try await desk.done(.bill, id: "r2-coop")
         #expect(bill.contains("\"adjusts\":\"r1\"") && bill.contains("\"quantity_wh\":500"), "\(bill)")
         #expect(try certified() == 1_300, "900 of the one block, 400 of the other")
+        #expect(try desk.findings() == [])
+    }
+
+    @Test func `tariffs do not change under a run that is made`() async throws {
+        try await day()
+        let (queue, now) = (desk.queue, desk.now)
+        let period = try #require(Period(from: Desk.at(0), until: Desk.at(2)))
+        var answers: [String] = []
+        func tell(_ body: String) {
+            let call = BooksCall(
+                caller: Desk.caller(.admin), operation: .addTariffs, body: Array(body.utf8),
+                key: "t\(answers.count)", now: now)
+            do {
+                let answer = try queue.write { try BooksStore.once(call, "t\(answers.count)", $0) }
+                answers.append("\(answer.status) \(answer.body)")
+            } catch { answers.append("\((error as? BooksRefusal)?.why ?? "\(error)")") }
+        }
+        _ = try SettleJob.run(
+            queue, SettleWish(period: period, now: now, due: now + 86_400),
+            rest: {
+                // The job has read the tariffs, and its run is not there yet.
+                if !answers.isEmpty { return }
+                tell(Desk.tariffs.replacing("import_inr_per_kwh: 8", with: "import_inr_per_kwh: 80"))
+                tell(Desk.tariffs.replacing("source: made up", with: "source: read again"))
+            })
+        #expect(
+            answers.count == 2 && answers[0].contains("which is settled") && answers[1].hasPrefix("201"),
+            "\(answers)")
+        // 2 kWh were drawn and 1.8 made: 0.2 came from the grid at 8.
+        #expect(try await desk.done(.bill, id: "r1-grid").contains("\"total_inr\":\"1.60\""))
         #expect(try desk.findings() == [])
     }
 

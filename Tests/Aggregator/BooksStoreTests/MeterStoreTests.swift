@@ -75,6 +75,8 @@ import Testing
             "{\"registers\": [{\"resource\": \"asha-home\", \"meter\": \"\(name)\", \"at\": \"\(Desk.at(block).text)\", "
                 + "\"import_wh\": \(imported), \"export_wh\": 0}]}"
         }
+        let others = register(0, 1).replacing("asha-home", with: "ravi-home")
+        #expect(try await desk.ask(.addRegisters, others, as: meter).status == 403)
         try await desk.done(.addRegisters, register(0, 5_000), as: meter)
         try await desk.done(.addRegisters, register(4, 5_601), as: meter)
         #expect(try await desk.ask(.addRegisters, register(4, 5_602), as: meter).status == 422)
@@ -137,6 +139,40 @@ import Testing
         let simulated = try await desk.done(
             .intervals, query: ["resource": "coop-pv", "from": Desk.at(3).text, "until": Desk.at(4).text])
         #expect(simulated.contains("\"mode\":\"simulated\""))
+        #expect(try desk.findings() == [])
+    }
+
+    @Test func `a site's record yields to what was told before, and tells nothing of what has not been`()
+        async throws
+    {
+        try await desk.queue.write {
+            try $0.execute(
+                sql: "CREATE TABLE record (site TEXT, epoch TEXT, n INTEGER, kind TEXT, data TEXT)")
+        }
+        try await desk.village()
+        desk.now = Desk.at(2)
+        try await desk.tell("coop-pv", 0, out: 700)
+        // The first was told otherwise, the second is new, the third ends in 15 minutes.
+        for number in Int64(0)..<3 {
+            let data = """
+                {"v":1,"kind":"energy","mono_ms":1,"t_ms":2,"mode":"production","start_s":\(Desk.at(number).seconds),
+                "length_s":900,"clock":"good","points":{"coop-pv":{"import_wh":0,"export_wh":1000,
+                "import_counter_wh":0,"export_counter_wh":\(1_000 * (number + 1)),"measured_s":900,
+                "quality":"measured"}}}
+                """
+            try await desk.queue.write {
+                try $0.execute(
+                    sql: "INSERT INTO record VALUES ('demo', 'e', ?, 'energy', ?)", arguments: [number, data])
+            }
+        }
+        while try await desk.store.feedSome(at: desk.now) {}
+        let told = try await desk.queue.read {
+            try Int64.fetchAll(
+                $0,
+                sql: "SELECT export_wh FROM books_interval JOIN books_resource r ON r.number = resource "
+                    + "WHERE r.id = 'coop-pv' ORDER BY start_s")
+        }
+        #expect(told == [700, 1_000], "once each, and nothing of what has not been")
         #expect(try desk.findings() == [])
     }
 }

@@ -122,6 +122,42 @@ import Testing
         #expect(try desk.findings() == [])
     }
 
+    @Test func `a whole bill in satoshi costs the sum of its lines, as it says`() async throws {
+        try await desk.village()
+        try await desk.tell("ravi-home", 0, in: 4_000)
+        try await desk.tell("asha-home", 0, out: 4_000)
+        try await desk.tell("coop-pv", 0)
+        _ = try desk.settle(0..<1)
+        // At 0.085 INR a satoshi: 20 INR are 235.29, fees of 0.40, 0.04, 0.08 and 0.04 are 4.71, 0.47, 0.94 and 0.47:
+        // 241 line by line; 20.56 at once would be 241.88.
+        #expect(try await desk.done(.bill, id: "r1-ravi").contains("\"total_btc\":\"-0.00000241\""))
+        try await desk.deposit("ravi", "0.00000241", "BTC")
+        try await desk.done(.pay, "{amount_inr: 20.56, asset: BTC}", id: "r1-ravi")
+        #expect(try desk.balance("Assets:Party:Ravi:Wallet", "BTC") == 0)
+        #expect(try desk.balance("Assets:Party:Ravi:Bills") == 0)
+        #expect(try desk.findings() == [])
+    }
+
+    @Test func `small parts in satoshi cost no less than the whole`() async throws {
+        try await desk.village()
+        try await desk.tell("ravi-home", 0, in: 1_000)
+        try await desk.tell("asha-home", 0, out: 1_000)
+        try await desk.tell("coop-pv", 0)
+        _ = try desk.settle(0..<1)
+        try await desk.deposit("ravi", "0.001", "BTC")
+        // At 8,500,000 INR/BTC a satoshi is 0.085 INR: 0.04 INR are 0.47 of one, the whole 5.14 are 60.47.
+        for _ in 0..<20 {
+            let part = try await desk.done(.pay, "{amount_inr: 0.04, asset: BTC}", id: "r1-ravi")
+            #expect(part.contains("\"btc\":\"0.00000001\""), "\(part)")
+        }
+        try await desk.done(.pay, "{amount_inr: 4.34, asset: BTC}", id: "r1-ravi")
+        // 20, and 51.06 upwards.
+        #expect(try desk.balance("Assets:Party:Ravi:Wallet", "BTC") == 100_000 - 72)
+        #expect(try desk.balance("Equity:Exchange", "BTC") == 72 && desk.balance("Equity:Exchange") == -514)
+        #expect(try desk.balance("Assets:Party:Ravi:Bills") == 0)
+        #expect(try desk.findings() == [])
+    }
+
     @Test func `wallets with an address are the map that sendmany takes, and are emptied as if it were sent`()
         async throws
     {
@@ -268,7 +304,8 @@ import Testing
         try await desk.done(.contractEvent, "{event: accept}", id: "keep", as: asha)
         try await desk.done(.contractEvent, "{event: activate}", id: "keep", as: asha)
         try await desk.tell("sun", 0, out: 3_000)
-        try await desk.tell("cell", 0, in: 1_000)
+        // It gives back a part of what it draws, and keeps what it promised.
+        try await desk.tell("cell", 0, in: 1_400, out: 400)
         try await desk.tell("flat", 0, in: 1_500)
         for home in ["asha-home", "ravi-home", "coop-pv"] { try await desk.tell(home, 0) }
         desk.now = Desk.at(100)

@@ -85,6 +85,19 @@ import Testing
         #expect(outcome.run.settled.count == 2 && outcome.run.metered["y"] == WattHours(4_000))
     }
 
+    @Test func `waits for who belongs to the zone, from their first block to their last`() throws {
+        var village = Self.pair()
+        village.add("new")
+        village.resources[2].from = Village.at(1)
+        village.resources[2].until = Village.at(2)
+        let open = try Outcome(try village.facts()).run.open
+        #expect(open.map(\.at.start) == [Village.at(1)] && open.map(\.missing) == [["new-meter"]])
+        for block in Int64(0)..<3 { village.tell("new-meter", block, in: 500) }
+        let outcome = try Outcome(try village.facts())
+        #expect(outcome.run.settled.count == 3 && outcome.run.metered["new"] == WattHours(-500))
+        #expect(try outcome.findings() == [])
+    }
+
     @Test func `corrects what came late by an adjustment that names its run`() throws {
         var village = Self.pair()
         village.add("sun", .pv)

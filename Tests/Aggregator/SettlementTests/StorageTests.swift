@@ -29,6 +29,65 @@ import Testing
         #expect(try outcome.findings() == [])
     }
 
+    // swift-format-ignore
+    static let cycles: [(drawn: Int64, given: Int64, stored: Int64, why: Comment)] = [
+        (3_000,     0, 3_000, "all of it stays"),
+        (3_000,     1, 2_999, "one Wh comes back"),
+        (3_000, 1_000, 2_000, "a third comes back"),
+        (9_000, 6_000, 3_000, "it turns over thrice as much, and what was promised stays"),
+        (3_000, 3_000,     0, "it only turns over"),
+        (    0, 3_000,     0, "it gives"),
+        (3_000, 3_001,     0, "it gives more than it draws"),
+    ]
+
+    /// By plain numbers: the sun has 5 kWh, promises 3 to the cell at 2, and feeds the rest in at 3. What the cell
+    /// gives back is its own to sell, and what it lacks its own to buy.
+    @Test(arguments: cycles.indices)
+    func `a storage is paid for what stays in it, not for what it turns over`(index: Int) throws {
+        let row = Self.cycles[index]
+        var village = Village(blocks: 1)
+        village.add("sun", .pv)
+        village.add("cell", .battery)
+        try village.sell(
+            "keep", from: "cell-battery", to: "sun", 3_000, at: 2_000_000, penalty: 1_000_000, over: 0..<1,
+            traded: 0, kind: .storage)
+        village.tell("sun-pv", 0, out: 5_000)
+        village.tell("cell-battery", 0, in: row.drawn, out: row.given)
+        let outcome = try Outcome(try village.facts())
+        func count(_ party: String, _ kind: EntryKind) -> Int64 {
+            outcome.line(party, kind)?.quantity.count ?? 0
+        }
+        #expect(count("cell", .storage) == row.stored && count("sun", .storage) == -row.stored, row.why)
+        #expect(count("cell", .penalty) == 3_000 - row.stored, row.why)
+        let sum = 5_000 + row.given - row.drawn
+        #expect(count("grid", .gridFeedIn) + count("grid", .gridImport) == sum, row.why)
+        let money = outcome.line("cell", .storage)?.exact.nano ?? 0
+        #expect(money == Int128(row.stored) * 2_000_000, row.why)
+        #expect(try outcome.findings() == [], row.why)
+    }
+
+    @Test func `what a storage supplies under another contract did not stay in it`() throws {
+        var village = Village(blocks: 1)
+        village.add("sun", .pv)
+        village.add("cell", .battery)
+        village.add("flat", .load)
+        try village.sell(
+            "keep", from: "cell-battery", to: "sun", 3_000, at: 2_000_000, penalty: 1_000_000, over: 0..<1,
+            traded: 0, kind: .storage)
+        try village.sell(
+            "give", from: "cell-battery", to: "flat", 1_000, at: 6_000_000, over: 0..<1, traded: 1)
+        village.tell("sun-pv", 0, out: 3_000)
+        village.tell("cell-battery", 0, in: 3_000, out: 1_000)
+        village.tell("flat-load", 0, in: 1_000)
+        let outcome = try Outcome(try village.facts())
+        #expect(outcome.line("flat", .delivery)?.quantity == WattHours(1_000))
+        #expect(outcome.line("cell", .storage)?.quantity == WattHours(2_000))
+        // The cell drew 3, had 2 of them from the contract and handed 1 on: that one it buys of the sun.
+        #expect(outcome.line("cell", .community)?.quantity == WattHours(1_000))
+        #expect(outcome.line("sun", .community)?.quantity == WattHours(-1_000))
+        #expect(try outcome.findings() == [])
+    }
+
     @Test func `a storage's own charging is its own, and earlier trades come first`() throws {
         var village = Village(blocks: 1)
         for party in ["a", "b"] { village.add(party, .pv) }
