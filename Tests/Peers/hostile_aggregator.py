@@ -2,10 +2,11 @@
 
 hostile_aggregator.py LINK FOLDER SECONDS: FOLDER/spool is copied for each. Prints a line of JSON for each of them: its name, how
 often it was asked, the link's memory in MB, the mark that the link has kept, whether its log has bytes that no log should have,
-how many lines it has, and its exit status.
+how many lines it has, its exit status, the numbers of records that it has brought, and how often it brought the last one.
 """
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 
 link, folder, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 EPOCH = open(f"{folder}/spool/stream", encoding="utf-8").read().split()[1]
@@ -49,7 +51,21 @@ def flood(peer):
         peer.sendall(b"10000\r\n" + piece + b"\r\n")
 
 
+def ahead_when_given(peer, head, body):
+    """Agrees when it is asked, and claims more than the spool holds when it is given something."""
+    peer.sendall(answer(stored(99 if numbers(head, body) else 0)))
+
+
+def numbers(head, body):
+    """Of the records in a report."""
+    text = zlib.decompress(body) if b"content-encoding: deflate" in head.lower() else body
+    return [int(number) for number in re.findall(rb'\{"n":(\d+),', text.partition(b'"present":')[0])]
+
+
 LIES = {
+    "has what was never sent": lambda peer: peer.sendall(answer(stored(50))),
+    "one ahead": lambda peer: peer.sendall(answer(stored(51))),
+    "ahead when given": ahead_when_given,
     "far ahead": lambda peer: peer.sendall(answer(stored(9 * 10**18))),
     "beyond 64 bits": lambda peer: peer.sendall(answer(b'{"epoch":"%s","stored_through":1e999}' % EPOCH.encode())),
     "409 forward": lambda peer: peer.sendall(answer(stored(9 * 10**18), "409 Conflict")),
@@ -76,6 +92,7 @@ class Liar(threading.Thread):
     def __init__(self, name):
         super().__init__(daemon=True)
         self.lie, self.asked, self.socket = LIES[name], 0, socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.brought = []
         self.port = self.socket.getsockname()[1]
 
     def run(self):
@@ -98,7 +115,9 @@ class Liar(threading.Thread):
             length = int(lines[0].split()[1]) if lines else 0
             while len(body) < length:
                 body += peer.recv(65536) or b" " * length
-            self.lie(peer, head, body) if self.lie is hole else self.lie(peer)
+            if b"/v1/edge/report" in head:
+                self.brought += numbers(head, body)
+            self.lie(peer, head, body) if self.lie in (hole, ahead_when_given) else self.lie(peer)
         except OSError:
             pass
         finally:
@@ -143,4 +162,5 @@ for name, (liar, place, process) in running.items():
     dirty = any(ord(letter) < 32 and letter != "\n" or letter in "\u202e\u2028\x7f" for letter in text) or "\nballastd" in text
     print(json.dumps({"name": name, "asked": liar.asked, "memory_mb": memory, "mark": mark(f"{place}/spool/delivered"),
                       "is_dirty": dirty, "lines": len(text.splitlines()), "status": status,
+                      "brought": len(set(liar.brought)), "last_brought": liar.brought.count(50),
                       "end_s": round(time.monotonic() - begin, 1)}), flush=True)

@@ -21,7 +21,7 @@ public enum Aggregator {
     /// again.
     public static func run(configPath: String) async throws {
         let config = try load(configPath)
-        let store = try TelemetryStore(path: config.database)
+        let (store, lock) = try open(config.database)
         let books = try BooksRoutes(config, store)
         let (desk, tls): (LeaseDesk, ListenerTLS?)
         let sessions = try Sessions(store)
@@ -51,7 +51,21 @@ public enum Aggregator {
             log("requests that did not end in \(lastOrders) were cut off")
         }
         try store.close()
-        log("ended")
+        withExtendedLifetime(lock) { log("ended") }
+    }
+
+    /// Another aggregator may be about to end, so that starting again can help; a later version does not go.
+    private static func open(_ path: String) throws -> (TelemetryStore, DatabaseLock) {
+        do {
+            let lock = try DatabaseLock(of: path)
+            return (try TelemetryStore(path: path), lock)
+        } catch let error as TelemetryStore.Failure {
+            log("not started: \(path): \(error)")
+            throw UnusableConfiguration()
+        } catch let error as DatabaseLock.Refused {
+            log("not started: \(error)")
+            throw error
+        }
     }
 
     private static func services(

@@ -4,7 +4,7 @@ import Synchronization
 final class Figures: Sendable {
     enum Counter: Int, Sendable, CaseIterable {
         case bytesReceived, reports, records, recordsDiffering, wrongTokens, guessesSlowed
-        case eventsStreamed
+        case eventsStreamed, resultsContradicted
 
         var name: String {
             switch self {
@@ -15,6 +15,7 @@ final class Figures: Sendable {
             case .wrongTokens: "ballast_aggregator_wrong_tokens_total"
             case .guessesSlowed: "ballast_aggregator_guesses_slowed_total"
             case .eventsStreamed: "ballast_aggregator_events_streamed_total"
+            case .resultsContradicted: "ballast_aggregator_results_contradicted_total"
             }
         }
 
@@ -27,6 +28,7 @@ final class Figures: Sendable {
             case .wrongTokens: "Requests with a token that nobody has."
             case .guessesSlowed: "Wrong tokens that were told 429, after too many from their address."
             case .eventsStreamed: "Events that were sent to listeners."
+            case .resultsContradicted: "Results of leases that differ from the site's first word on them."
             }
         }
     }

@@ -21,6 +21,10 @@ enum FileRemarks {
         guard let status = facts(of: folder), status.st_mode & S_IFMT == S_IFDIR else {
             return ["the folder of \(path) is not there: nothing starts without it"]
         }
+        // One that cannot be read is told by the start.
+        if let later = try? TelemetryStore.laterMigrations(of: path), !later.isEmpty {
+            return ["\(path): \(TelemetryStore.laterText(later)): nothing starts with it"]
+        }
         return access(folder, W_OK) == 0
             ? [] : ["the folder of \(path) cannot be written by who runs this check"]
     }

@@ -68,6 +68,13 @@ struct LeaseResult: Sendable, Equatable {
     /// In the site's words.
     var answer: String
 
+    /// As it is stored and shown.
+    var state: String { isGranted ? "granted" : "refused" }
+
+    init(sequence: Int64, isGranted: Bool, answer: String) {
+        (self.sequence, self.isGranted, self.answer) = (sequence, isGranted, answer)
+    }
+
     /// - Throws: what is wrong and where.
     init(json bytes: [UInt8]) throws(JSONError) {
         guard String(validating: bytes, as: UTF8.self) != nil else {

@@ -12,9 +12,15 @@ extension AggregatorRoutes {
             Route(
                 .post, "/v1/sites/{site}/leases", .dispatch, "Asks a site for a power, for a time.",
                 bodyLimit: LeaseRequest.sizeLimit, answer: askLease),
-            Route(.get, "/v1/sites/{site}/leases", .read, "The newest hundred leases of a site.") { call in
+            Route(
+                .get, "/v1/sites/{site}/leases", .read,
+                "The newest hundred leases of a site, and where it has contradicted its own word on one."
+            ) { call in
                 let list = try await store.leases(of: call.site).map(\.json)
-                return Answers.json("{\"leases\":[\(list.joined(separator: ","))]}")
+                let against = try await store.contradictions(of: call.site)
+                return Answers.json(
+                    "{\"leases\":[\(list.joined(separator: ","))],"
+                        + "\"contradictions\":[\(against.joined(separator: ","))]}")
             },
             Route(
                 .get, "/v1/edge/commands", .report, "Signed leases that wait for a site; waits for one.",
@@ -79,10 +85,16 @@ extension AggregatorRoutes {
             throw Refusal(.badRequest, "the result cannot be used: \(error)")
         }
         if await level?.control.take(result, of: site) ?? false { return Answers.json("{}") }
-        guard try await store.finish(result, of: site) else {
-            throw Refusal(.notFound, "site \(site) was given no lease \(result.sequence)")
+        switch try await store.finish(result, of: site) {
+        case .noSuchLease: throw Refusal(.notFound, "site \(site) was given no lease \(result.sequence)")
+        case .taken: log("site \(site): lease \(result.sequence) \(result.state)")
+        case .saidBefore: break
+        case .contradicts(let first):
+            figures.add(.resultsContradicted, 1)
+            log(
+                "site \(site): lease \(result.sequence) was \(first.state), and now it says \(result.state): "
+                    + "the first stands, the other is kept beside it")
         }
-        log("site \(site): lease \(result.sequence) \(result.isGranted ? "granted" : "refused")")
         return Answers.json("{}")
     }
 

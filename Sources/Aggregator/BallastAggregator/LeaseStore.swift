@@ -79,22 +79,35 @@ extension TelemetryStore {
         }
     }
 
+    /// What became of a site's word on a lease.
+    enum Finish: Sendable, Equatable {
+        case noSuchLease, taken, saidBefore
+        /// The first stands; what came is kept beside it.
+        case contradicts(first: LeaseResult)
+    }
+
     /// Notes what the site made of a lease; the first answer stands.
-    ///
-    /// - Returns: whether there is such a lease.
-    func finish(_ result: LeaseResult, of site: String) async throws -> Bool {
+    func finish(_ result: LeaseResult, of site: String) async throws -> Finish {
         try await write { database in
+            let key: StatementArguments = [site, result.sequence]
+            let known = try Self.leases(in: database, "site = ? AND sequence = ?", key)
+            guard let lease = known.first else { return .noSuchLease }
+            guard lease.state == "waiting" else {
+                let first = LeaseResult(
+                    sequence: result.sequence, isGranted: lease.state == "granted", answer: lease.answer)
+                if first == result { return .saidBefore }
+                let one = Contradiction(sequence: result.sequence, first: first, then: result)
+                try Self.keep(one, of: site, in: database)
+                return .contradicts(first: first)
+            }
             try database.execute(
                 sql: """
                     UPDATE lease SET state = ?, answer = ?
                     WHERE site = ? AND sequence = ? AND state = 'waiting'
                     """,
-                arguments: [
-                    result.isGranted ? "granted" : "refused", result.answer, site, result.sequence,
-                ])
-            if database.changesCount > 0 { try Self.seal(.result, site, result.sequence, in: database) }
-            return try !Self.leases(in: database, "site = ? AND sequence = ?", [site, result.sequence])
-                .isEmpty
+                arguments: [result.state, result.answer, site, result.sequence])
+            try Self.seal(.result, site, result.sequence, in: database)
+            return .taken
         }
     }
 

@@ -3,9 +3,18 @@ import GRDB
 /// The aggregator's database: one SQLite file, one writer with readers beside it, every commit on the disk
 /// before it returns.
 public struct TelemetryStore: Sendable {
-    public enum Failure: Error, Equatable {
+    public enum Failure: Error, Equatable, CustomStringConvertible {
         /// SQLite would answer before the disk does: the file must not be used.
         case notSynchronous(level: Int)
+        /// A later version has written to it; the names are of its migrations.
+        case ofLaterVersion([String])
+
+        public var description: String {
+            switch self {
+            case .notSynchronous(let level): "SQLite answers before the disk does (synchronous = \(level))"
+            case .ofLaterVersion(let names): laterText(names)
+            }
+        }
     }
 
     /// What became of a report. `differing` are numbers whose record was stored before with another content;
@@ -47,6 +56,9 @@ public struct TelemetryStore: Sendable {
         configuration.maximumReaderCount = 4
         // A settlement, which is a process of its own, writes for a moment now and then.
         configuration.busyMode = .timeout(10)
+        // A pool writes to the file as soon as it is opened.
+        let later = try Self.laterMigrations(of: path)
+        guard later.isEmpty else { throw Failure.ofLaterVersion(later) }
         let pool = try DatabasePool(path: path, configuration: configuration)
         self.pool = pool
         try pool.writeWithoutTransaction { database in
@@ -112,7 +124,7 @@ extension TelemetryStore {
     /// After so many bytes an answer takes no further row.
     static let answerBytes = 1 << 20
 
-    private static var migrator: DatabaseMigrator {
+    static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { database in
             try database.execute(
@@ -155,6 +167,7 @@ extension TelemetryStore {
                     """)
         }
         migrator.registerMigration("changes") { try createChanges($0) }
+        migrator.registerMigration("contradictions") { try createContradictions($0) }
         return migrator
     }
 

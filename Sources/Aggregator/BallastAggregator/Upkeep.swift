@@ -21,7 +21,10 @@ public enum Upkeep {
         guard access(path, R_OK) == 0 else { throw Failure(description: "\(path): cannot be read") }
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
-        return try DatabaseQueue(path: path, configuration: configuration)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let later = try queue.read { try TelemetryStore.laterMigrations(in: $0) }
+        guard later.isEmpty else { throw Failure(description: "\(path): \(TelemetryStore.laterText(later))") }
+        return queue
     }
 
     /// Whether everything in the database is as it was stored; may run beside the aggregator.

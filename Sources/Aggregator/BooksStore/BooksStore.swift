@@ -20,6 +20,9 @@ public final class BooksStore: Sendable {
     /// Whether the write-ahead log may still have what was erased; nobody knows at the start.
     let remembers = Mutex(true)
 
+    /// The names of what has made the tables as they are.
+    public static var migrations: [String] { BooksTables.migrator.migrations }
+
     /// Makes the tables where they are not there.
     public init(_ writer: any DatabaseWriter) throws {
         self.writer = writer

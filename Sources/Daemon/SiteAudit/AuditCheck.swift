@@ -10,13 +10,18 @@ public struct AuditCheck: Sendable {
     }
 
     private let known: [AuditHead]
+    private let mayHaveMadeRoom: Bool
     private var records = 0
     private var first: UInt64?
     private var head: AuditHead?
     private var fault: Finding?
 
-    /// - Parameter known: heads of this audit that somebody kept.
-    public init(known: [AuditHead] = []) { self.known = known }
+    /// - Parameters:
+    ///   - known: heads of this audit that somebody kept.
+    ///   - mayHaveMadeRoom: whether it is so large that its oldest records may have made room for newer ones.
+    public init(known: [AuditHead] = [], mayHaveMadeRoom: Bool = true) {
+        (self.known, self.mayHaveMadeRoom) = (known, mayHaveMadeRoom)
+    }
 
     /// Takes the next record that is there, in the order of numbers. Numbers without a record are no fault by
     /// themselves: the record behind them names the one before.
@@ -61,6 +66,12 @@ public struct AuditCheck: Sendable {
             return .cut(known: far, end: end)
         }
         guard let head, let first else { return .empty }
+        if first > 1, !mayHaveMadeRoom {
+            let why =
+                "the oldest \(first - 1), up to record \(first - 1), were removed: it has never been so "
+                + "large that they had to make room"
+            return .broken(number: 1, why: why)
+        }
         return .whole(records: records, first: first, head: head)
     }
 }
@@ -70,6 +81,8 @@ extension AuditCheck.Finding: CustomStringConvertible {
         switch self {
         case .whole(let records, let first, let head):
             "whole: \(records) records, from \(first) on"
+                + (first > 1
+                    ? "; the oldest \(first - 1), 1 to \(first - 1), have made room and are gone" : "")
                 + (head.number - first + 1 > records
                     ? ", \(head.number - first + 1 - UInt64(records)) numbers without one" : "")
                 + "; head \(head.text)"

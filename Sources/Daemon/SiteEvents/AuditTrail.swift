@@ -20,7 +20,7 @@ public struct AuditTrail {
         .modbusWrite, .proxyRefused,
     ]
 
-    private static let mostBytes = 32 << 20
+    private static let options = SpoolOptions(segmentBytes: 1 << 20, totalBytes: 32 << 20)
     /// Those that wait for a disk; beyond it the oldest go, which their absence does not show: it is told.
     private static let mostWaiting = 4_096
     private static let headPace = Duration.seconds(60)
@@ -39,8 +39,7 @@ public struct AuditTrail {
     /// - Parameter directory: the site's state folder.
     public init(directory: String) throws(SpoolError) {
         let path = directory + "/audit"
-        writer = try SpoolWriter(
-            directory: path, options: SpoolOptions(segmentBytes: 1 << 20, totalBytes: Self.mostBytes))
+        writer = try SpoolWriter(directory: path, options: Self.options)
         try writer.sync()
         durable = try Self.last(of: path)
         written = durable
@@ -83,12 +82,21 @@ public struct AuditTrail {
         }
     }
 
+    /// Whether an audit of so many bytes may have lost its oldest records by making room: a smaller one has
+    /// never been full.
+    public static func mayHaveMadeRoom(bytes: Int) -> Bool {
+        bytes > options.totalBytes - 2 * options.segmentBytes
+    }
+
     /// - Throws: where the disk says no.
     public mutating func sync() throws(SpoolError) {
+        try writer.restoreRemoved()
         try writer.sync()
         durable = written
-        _ = writer.takeReports()
     }
+
+    /// What happened to its files since this was asked last.
+    public mutating func takeReports() -> [SpoolReport] { writer.takeReports() }
 
     /// How many events have found no room since this was asked last.
     public mutating func takeLost() -> Int {

@@ -98,12 +98,13 @@ extension EventTable {
                 """),
         EventRow(
             .recordsLost, "5e787e345cd0507abe296bcd2a55c114", .warning,
-            "Records found no room",
+            "Records found no room, or are gone with their files",
             """
-            The disk was too slow for the telemetry; control is not touched.
+            The disk was too slow or full, the audit's oldest have made room, or somebody has removed files beside
+            the running daemon, which goes on in new ones; the message says which. Control is not touched.
             """,
             advice: """
-                'iostat', 'dmesg': the disk.
+                'iostat', 'dmesg', 'df': the disk. Files that were removed: who has access there, and why?
                 """),
         EventRow(
             .spool, "63f6af910e0b51c59b0d2d9666114759", .warning,

@@ -66,6 +66,15 @@ final class SpoolFile {
         return UInt64(status.st_ino)
     }
 
+    /// Whether its path still leads to it: somebody may have removed it, or put another one there. A disk
+    /// that says nothing of it is no sign of that.
+    var isInPlace: Bool {
+        var (own, there) = (stat(), stat())
+        guard fstat(descriptor.number, &own) == 0 else { return true }
+        guard stat(path, &there) == 0 else { return errno != ENOENT && errno != ENOTDIR }
+        return own.st_ino == there.st_ino && own.st_dev == there.st_dev
+    }
+
     func truncate(to size: Int) throws(SystemError) {
         if ftruncate(descriptor.number, off_t(size)) < 0 { throw SystemError.last("ftruncate") }
     }

@@ -2,15 +2,17 @@ import Glibc
 import LinuxIO
 
 /// How far the link has delivered: two slots with checksums, written in turn, so that a torn write leaves the
-/// older one. The link writes it; the writer reads it to know what may be removed.
+/// older one. The link writes it; the writer reads it to know what may be removed. A third slot says that the
+/// aggregator claims more than there ever was, which delivers nothing.
 public final class DeliveryMark {
     /// Far beyond what a spool writes in its life: nothing above is believed.
     public static let largest: UInt64 = 1 << 62
 
     private static let slotOffsets = [0, 4_096]
+    private static let claimOffset = 8_192
     private static let slotSize = 36
 
-    private let file: SpoolFile
+    private var file: SpoolFile
     private let epoch: SpoolEpoch
     private var sequence: UInt64
     /// The highest number that the aggregator has answered for; 0 where nothing is known to be delivered.
@@ -36,17 +38,31 @@ public final class DeliveryMark {
     /// Makes `number` the mark, durably. It may be lower than before: the aggregator may have lost what it
     /// had.
     public func store(_ number: UInt64) throws(SpoolError) {
+        try write(number, sequence &+ 1, at: Self.slotOffsets[Int((sequence &+ 1) % 2)])
+        sequence &+= 1
+        deliveredThrough = number
+    }
+
+    /// Notes that the aggregator says it has `number`, which was never written under this epoch: the spool's
+    /// files are older than what was delivered from them, or it lies. The first claim stands.
+    public func note(claim number: UInt64) throws(SpoolError) {
+        let isKnown = Self.slot(of: file, at: Self.claimOffset)?.epoch == epoch
+        guard number <= Self.largest, !isKnown else { return }
+        try write(number, 1, at: Self.claimOffset)
+    }
+
+    private func write(_ number: UInt64, _ sequence: UInt64, at offset: Int) throws(SpoolError) {
         var slot: [UInt8] = []
-        slot.append(littleEndian: sequence &+ 1)
+        slot.append(littleEndian: sequence)
         slot += epoch.bytes
         slot.append(littleEndian: number)
         slot.append(littleEndian: CRC32C.checksum(of: slot))
         do {
-            try file.write(slot, at: Self.slotOffsets[Int((sequence &+ 1) % 2)])
+            // A mark that somebody has removed is made anew by the spool's writer.
+            if !file.isInPlace { file = try SpoolFile(path: file.path, flags: O_RDWR | O_CREAT) }
+            try file.write(slot, at: offset)
             try file.sync()
         } catch { throw SpoolError.system(error) }
-        sequence &+= 1
-        deliveredThrough = number
     }
 
     /// The mark as it stands on disk; 0 where there is none.
@@ -56,6 +72,15 @@ public final class DeliveryMark {
         return slots(of: file).filter { $0.epoch == epoch }.max { $0.sequence < $1.sequence }?.number ?? 0
     }
 
+    /// What the aggregator claims beyond all that there ever was; `nil` where it does not.
+    static func claim(in directory: SpoolDirectory, epoch: SpoolEpoch) -> UInt64? {
+        // No mark and an unreadable one mean the same: nobody claims anything.
+        guard let file = try? SpoolFile(path: directory.deliveredPath, flags: O_RDONLY),
+            let slot = slot(of: file, at: claimOffset), slot.epoch == epoch, slot.number <= largest
+        else { return nil }
+        return slot.number
+    }
+
     private struct Slot {
         var sequence: UInt64
         var epoch: SpoolEpoch
@@ -63,15 +88,17 @@ public final class DeliveryMark {
     }
 
     private static func slots(of file: SpoolFile) -> [Slot] {
-        slotOffsets.compactMap { offset in
-            // A slot that cannot be read is a slot that holds nothing.
-            guard let bytes = try? file.read(at: offset, count: slotSize), bytes.count == slotSize,
-                CRC32C.checksum(of: Array(bytes[0..<32])) == bytes.littleEndian32(at: 32)
-            else { return nil }
-            return Slot(
-                sequence: bytes.littleEndian64(at: 0), epoch: SpoolEpoch(bytes: Array(bytes[8..<24])),
-                number: bytes.littleEndian64(at: 24))
-        }
+        slotOffsets.compactMap { slot(of: file, at: $0) }
+    }
+
+    private static func slot(of file: SpoolFile, at offset: Int) -> Slot? {
+        // A slot that cannot be read is a slot that holds nothing.
+        guard let bytes = try? file.read(at: offset, count: slotSize), bytes.count == slotSize,
+            CRC32C.checksum(of: Array(bytes[0..<32])) == bytes.littleEndian32(at: 32)
+        else { return nil }
+        return Slot(
+            sequence: bytes.littleEndian64(at: 0), epoch: SpoolEpoch(bytes: Array(bytes[8..<24])),
+            number: bytes.littleEndian64(at: 24))
     }
 }
 

@@ -37,6 +37,10 @@ public enum SpoolReport: Sendable, Equatable {
     case thinned(from: UInt64, to: UInt64, dropped: UInt64)
     /// These numbers were given to records that found no room or no disk: nothing is written under them.
     case neverWritten(from: UInt64, to: UInt64)
+    /// Somebody has removed the files that held these numbers; so many of them were not delivered.
+    case removed(from: UInt64, to: UInt64, undelivered: UInt64)
+    /// Somebody has removed these files beside the segments; they are there again.
+    case madeAnew(names: [String])
     /// The link says that the aggregator has more than was ever written here, so these files are older than
     /// what was delivered: all that is here begins again under a new epoch.
     case setBack(delivered: UInt64, last: UInt64)
@@ -70,18 +74,22 @@ public final class SpoolWriter {
     public private(set) var syncedThrough: UInt64 = 0
 
     /// How many undelivered records had to go since this writer was opened.
-    public private(set) var droppedUndelivered: UInt64 = 0
+    public internal(set) var droppedUndelivered: UInt64 = 0
 
     let directory: SpoolDirectory
     private let options: SpoolOptions
-    private let lock: SpoolFile
-    private let syncedMark: SpoolFile
+    var lock: SpoolFile
+    var syncedMark: SpoolFile
     private let makeDurable: (SpoolFile) throws(SystemError) -> Void
-    private var segment: SpoolFile?
+    var segment: SpoolFile?
+    /// The segments that there should be, in their order.
+    var segments: [SegmentName] = []
+    /// How far was delivered when the mark was there last.
+    var lastDelivered: UInt64 = 0
     private var segmentEnd = 0
     /// The encoded records since the last sync, to be written again elsewhere if that sync fails.
     private var unsynced: [UInt8] = []
-    private var reports: [SpoolReport] = []
+    var reports: [SpoolReport] = []
 
     /// Opens the spool in `directory` (made if absent), and recovers it: only a directory that cannot be
     /// used, or that another writer uses, is refused.
@@ -109,6 +117,8 @@ public final class SpoolWriter {
             try directory.letGroupDeliver()
             if restored.isReported { reports.append(.streamRestored(epoch)) }
             try recover(&names)
+            segments = try directory.segments()
+            lastDelivered = DeliveryMark.read(in: directory, epoch: epoch)
         } catch { throw .system(error) }
     }
 
@@ -176,8 +186,10 @@ public final class SpoolWriter {
     ///
     /// - Returns: whether it did.
     public func renewIfSetBack() throws(SpoolError) -> Bool {
-        let delivered = DeliveryMark.read(in: directory, epoch: epoch)
-        guard delivered >= nextNumber, delivered <= DeliveryMark.largest else { return false }
+        let claim = DeliveryMark.claim(in: directory, epoch: epoch)
+        let delivered = claim ?? DeliveryMark.read(in: directory, epoch: epoch)
+        // A claim was beyond the end when it was made, wherever that is by now.
+        guard claim != nil || delivered >= nextNumber, delivered <= DeliveryMark.largest else { return false }
         try sync()
         let renewed = SpoolEpoch.random()
         do throws(SystemError) {
@@ -219,6 +231,7 @@ public final class SpoolWriter {
         do throws(SystemError) { try makeDurable(file) } catch {
             unlink(file.path)
             segment = nil
+            segments.removeLast()
             throw error
         }
     }
@@ -229,12 +242,12 @@ public final class SpoolWriter {
         return reports
     }
 
-    private func report(_ report: SpoolReport) {
+    func report(_ report: SpoolReport) {
         if reports.count == Self.reportLimit { reports.removeFirst() }
         reports.append(report)
     }
 
-    private func publish(_ number: UInt64) throws(SystemError) {
+    func publish(_ number: UInt64) throws(SystemError) {
         syncedThrough = number
         try syncedMark.write(SyncedMark.encode(number, epoch: epoch), at: 0)
     }
@@ -255,6 +268,7 @@ public final class SpoolWriter {
             throw error
         }
         segment = file
+        segments.append(name)
     }
 
     /// Makes room for one more segment: what is delivered goes first, then telemetry, oldest first, and what
@@ -288,6 +302,7 @@ public final class SpoolWriter {
 
     private func remove(_ name: SegmentName) throws(SystemError) {
         if unlink(directory.path(of: name)) < 0, errno != ENOENT { throw SystemError.last("unlink") }
+        segments.removeAll { $0 == name }
     }
 
     private func keptNumbers(of name: SegmentName) throws(SystemError) -> [UInt64] {

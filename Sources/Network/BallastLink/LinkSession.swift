@@ -20,6 +20,11 @@ struct LinkSession {
     private var mark: DeliveryMark?
     /// The last number the aggregator has; `nil` until it was asked.
     private var position: UInt64?
+    /// How far the stream ever was: what is sent again is no progress, and an aggregator that forgets and
+    /// forgets again is asked more and more slowly.
+    private var furthest: (epoch: SpoolEpoch, number: UInt64)?
+    /// What it said it has without its having been sent, said once.
+    private var doubted: UInt64?
     private var token: String?
     private var recordLimit: Int
     /// When the aggregator's history was said last.
@@ -125,7 +130,14 @@ struct LinkSession {
         mark = try DeliveryMark(directory: config.spool, epoch: opened.epoch, folder: config.marks)
         position = nil
         reader = opened
+        if furthest?.epoch != opened.epoch { furthest = (opened.epoch, mark?.deliveredThrough ?? 0) }
         return opened
+    }
+
+    /// How far the aggregator may have it without a word of this session: as far as the mark says, and what
+    /// is not here any more cannot be sent again.
+    private func sent(_ reader: SpoolReader) -> UInt64 {
+        max(mark?.deliveredThrough ?? 0, reader.state().first - 1)
     }
 
     /// The last number that a report speaks for.
@@ -138,32 +150,9 @@ struct LinkSession {
     ) throws(SpoolError) -> Duration {
         switch answer {
         case .stored(let number, let history):
-            let end = reader.durableThrough()
-            guard number <= end else {
-                // The spool's files are older than what was delivered. Its writer learns that by the mark,
-                // and begins a new epoch; a number that no spool ever reaches is nobody's word.
-                enter(.spoolSetBack(aggregator: number, spool: end))
-                if number <= DeliveryMark.largest { try mark?.store(number) }
-                self.reader = nil
-                return backoff.next(using: &generator)
-            }
             recordLimit = config.batchRecords
             witness(history)
-            // What was not in the report it cannot have from it: the rest goes again, which changes nothing
-            // there.
-            let number = batch.map { min(number, Self.end(of: $0)) } ?? number
-            let isProgress = number > position ?? 0 || batch == nil
-            try moveTo(number)
-            guard isProgress else {
-                // It took a report and has no more than before: what it says next is waited for.
-                enter(
-                    .refused(status: 200, reason: "it took a report and still has all through \(number) only")
-                )
-                return backoff.next(using: &generator)
-            }
-            backoff.reset()
-            enter(.connected(through: number))
-            return .zero
+            return try stored(number, batch, reader)
         case .rewind(let number) where position.map { number < $0 } ?? false:
             try moveTo(number)
             enter(.wentBack(to: number))
@@ -181,6 +170,47 @@ struct LinkSession {
         case .unreachable(let reason): enter(.unreachable(reason: reason))
         }
         return backoff.next(using: &generator)
+    }
+
+    /// It says that it has all through `number`, which is believed as far as it was sent.
+    private mutating func stored(
+        _ said: UInt64, _ batch: SpoolBatch?, _ reader: SpoolReader
+    ) throws(SpoolError) -> Duration {
+        let end = reader.durableThrough()
+        guard said <= end else {
+            // The spool's files are older than what was delivered, or it lies. The spool's writer learns of
+            // the claim, and begins a new epoch; a number that no spool ever reaches is nobody's word.
+            enter(.spoolSetBack(aggregator: said, spool: end))
+            if reader.hasMark { try mark?.note(claim: said) }
+            self.reader = nil
+            return backoff.next(using: &generator)
+        }
+        // The rest goes again, which changes nothing there.
+        let sent = batch.map(Self.end) ?? position ?? sent(reader)
+        let number = min(said, sent)
+        if batch == nil, said > sent { doubt(said, sent) }
+        let isProgress = number > position ?? 0 || batch == nil
+        try moveTo(number)
+        guard isProgress else {
+            // It took a report and has no more than before: what it says next is waited for.
+            enter(.refused(status: 200, reason: "it took a report and still has all through \(number) only"))
+            return backoff.next(using: &generator)
+        }
+        if number > furthest?.number ?? 0 {
+            furthest?.number = number
+            doubted = nil
+            backoff.reset()
+        }
+        enter(.connected(through: number))
+        return .zero
+    }
+
+    private mutating func doubt(_ said: UInt64, _ sent: UInt64) {
+        guard doubted != said else { return }
+        doubted = said
+        log(
+            "the aggregator says it has all through \(said); here it is known of \(sent) only, and the rest goes again"
+        )
     }
 
     /// Says now and then, in the site's own log, where the aggregator's history stands: whoever makes that

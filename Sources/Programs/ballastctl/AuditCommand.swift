@@ -4,6 +4,7 @@ import JSONText
 import Recorder
 import SiteAudit
 import SiteConfig
+import SiteEvents
 import SiteFile
 
 /// `ballastctl audit`: who asked for what, and what the safety functions did, as a chain of hashes.
@@ -62,9 +63,11 @@ struct AuditCommand: ParsableCommand {
         static func finding(
             of folder: String, known: [AuditHead] = [], _ look: (SpoolRecord) -> Void = { _ in }
         ) throws -> AuditCheck.Finding {
-            var check = AuditCheck(known: known + heads(inSpool: folder + "/spool"))
             let reader = try SpoolReader(directory: folder + "/audit")
             let state = reader.state()
+            var check = AuditCheck(
+                known: known + heads(inSpool: folder + "/spool"),
+                mayHaveMadeRoom: AuditTrail.mayHaveMadeRoom(bytes: state.bytes))
             try SpoolCommand.Verify.forEach(reader, from: state.first) { batch in
                 if state.thinned == 0, let gap = batch.gaps.first, gap.from <= state.first {
                     check.miss(from: gap.from)

@@ -39,7 +39,7 @@ import Testing
             json: Array(#"{"power_w":5,"for_s":60,"dispatch":"D","reason":"r"}"#.utf8))
         let lease = try await store.add(wish, to: "demo", by: "p", now: 1_000) { _ in "00" }
         let result = "{\"sequence\":\(lease?.lease.sequence ?? 0),\"state\":\"granted\"}"
-        #expect(try await store.finish(try LeaseResult(json: Array(result.utf8)), of: "demo"))
+        #expect(try await store.finish(try LeaseResult(json: Array(result.utf8)), of: "demo") == .taken)
         _ = try await store.store(try report(records(10...12)))
         _ = try await store.add(Self.capture("a.cycles", [1, 2, 3]), of: "demo")
         try store.close()

@@ -58,7 +58,9 @@ import Testing
             json: Array(#"{"power_w":5,"for_s":60,"dispatch":"D","reason":"r"}"#.utf8))
         let lease = try await store.add(wish, to: "demo", by: "p", now: 1_000) { _ in "00" }
         let result = "{\"sequence\":\(lease?.lease.sequence ?? 0),\"state\":\"granted\"}"
-        #expect(try await store.finish(try LeaseResult(json: Array(result.utf8)), of: "demo"))
+        #expect(try await store.finish(try LeaseResult(json: Array(result.utf8)), of: "demo") == .taken)
+        let against = result.replacing("granted", with: "refused")
+        _ = try await store.finish(try LeaseResult(json: Array(against.utf8)), of: "demo")
         _ = try await store.add(
             CapturePart(
                 name: "a.cycles",
@@ -114,7 +116,7 @@ import Testing
         try store.close()
         let lines = try Upkeep.replayed(database: path)
         #expect(
-            lines.count == 17 && lines.allSatisfy { $0.contains("the same from the history") }, "\(lines)")
+            lines.count == 18 && lines.allSatisfy { $0.contains("the same from the history") }, "\(lines)")
         #expect(lines.contains { $0.hasPrefix("record: 135 rows") }, "\(lines)")
         #expect(lines.contains { $0.hasPrefix("minute:") && !$0.hasPrefix("minute: 0 ") }, "\(lines)")
         #expect(access("\(path).replay-\(getpid())", F_OK) != 0, "nothing stays behind")

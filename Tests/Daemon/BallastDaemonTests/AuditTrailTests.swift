@@ -88,6 +88,60 @@ import Testing
         #expect(cut.status == 1 && cut.text.contains("CUT: head 4:"))
     }
 
+    /// The folder's own names say from which number on something is there.
+    private func firstThere() throws -> UInt64 {
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/audit").filter {
+            $0.hasSuffix(".spool")
+        }
+        return try #require(
+            names.sorted().first?.dropLast(6).split(separator: "-").last.flatMap { UInt64($0) })
+    }
+
+    @Test func `what made room is said by the tool and goes up, in words, with its count`() throws {
+        var trail = try AuditTrail(directory: scratch.path)
+        let filling = String(repeating: "x", count: 40_000)
+        let event = Array("{\"event\":\"operator\",\"x\":\"\(filling)\"}".utf8)
+        repeat {
+            trail.append([[UInt8]](repeating: event, count: 20))
+            try trail.sync()
+        } while try firstThere() == 1
+        let made = trail.takeReports()
+        #expect(made.count == 1, "\(made)")
+        let before = try firstThere() - 1
+        let found = try verify()
+        #expect(found.status == 0)
+        #expect(found.text.contains("the oldest \(before), 1 to \(before), have made room and are gone"))
+        _ = consume trail
+        // What a recorder appends makes room once more.
+        let outbox = EventOutbox(mode: "production")
+        let journal = Journal(outlet: { outbox.put($0) })
+        for _ in 0..<900 { journal.write(LogRecord(.operator, String(repeating: "y", count: 2_000))) }
+        // The second writes down what the first has said at its end.
+        for _ in 0..<2 {
+            let recorder = RecorderThread(
+                directory: scratch.path, spoolMegabytes: 16, journal: journal, beat: Beat("recorder"),
+                outbox: outbox)
+            recorder.end()
+            recorder.run()
+        }
+        let now = try firstThere() - 1
+        try #require(now > before)
+        let told = try records("spool").map { String(decoding: $0.payload, as: UTF8.self) }.filter {
+            $0.contains("records_lost")
+        }
+        // A line for each part that went: together they name every number that is not there any more.
+        var next = before + 1
+        for line in told {
+            let words = try #require(
+                line.firstMatch(of: /the audit's oldest (\d+) records, (\d+) to (\d+), have made room/),
+                "\(line)")
+            let (count, from, to) = (UInt64(words.1) ?? 0, UInt64(words.2) ?? 0, UInt64(words.3) ?? 0)
+            #expect(from == next && to + 1 - from == count, "\(line)")
+            next = to + 1
+        }
+        #expect(next == now + 1, "\(told)")
+    }
+
     @Test func `every kind that it keeps goes up as well`() {
         for kind in AuditTrail.kinds { #expect(EventTable.row(kind).way == .up, "\(kind)") }
         for kind in [EventName.trip, .reset, .operator, .operatorRefused, .remoteLease, .started, .reloaded] {

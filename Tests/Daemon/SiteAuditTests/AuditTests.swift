@@ -40,6 +40,22 @@ import Testing
         #expect(Self.check(Self.payloads, known: kept) == .whole(records: Self.count, first: 1, head: head))
     }
 
+    @Test func `a lost beginning is said in words, with its count, and is a fault where nothing had to go`() {
+        let rest = Array(Self.payloads.dropFirst(5))
+        #expect(Self.check(Self.payloads).description.contains("gone") == false)
+        #expect(Self.check(rest).description.contains("the oldest 5, 1 to 5, have made room and are gone"))
+        var small = AuditCheck(mayHaveMadeRoom: false)
+        for (number, payload) in rest { small.take(number: number, payload: payload) }
+        guard case .broken(number: 1, let why) = small.finding else {
+            Issue.record("\(small.finding)")
+            return
+        }
+        #expect(why.contains("the oldest 5, up to record 5, were removed"))
+        var whole = AuditCheck(mayHaveMadeRoom: false)
+        for (number, payload) in Self.payloads { whole.take(number: number, payload: payload) }
+        #expect(whole.finding == Self.check(Self.payloads))
+    }
+
     /// Any bit of any record: the first bad one is named, or the one behind it, which names it.
     @Test func `one changed bit anywhere is found`() {
         let kept = [Self.chain[Self.count - 1].head]

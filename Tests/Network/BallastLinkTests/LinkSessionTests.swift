@@ -1,3 +1,4 @@
+import Glibc
 import ProgramSupport
 import Recorder
 import Testing
@@ -34,9 +35,11 @@ private final class ScriptedAggregator {
         try writer.sync()
     }
 
-    private func session(_ aggregator: ScriptedAggregator, batch: Int = 4) throws -> LinkSession {
+    private func session(
+        _ aggregator: ScriptedAggregator, batch: Int = 4, spool: String? = nil
+    ) throws -> LinkSession {
         let text = """
-            spool: \(scratch.path)/spool
+            spool: \(spool ?? scratch.path + "/spool")
             site: demo
             aggregator: {url: "http://127.0.0.1", token: t}
             batch_max_records: \(batch)
@@ -46,16 +49,25 @@ private final class ScriptedAggregator {
             post: { body, _, _ in aggregator.post(body) })
     }
 
-    private func run(_ answers: [ReportAnswer], steps: Int) async throws -> ScriptedAggregator {
+    /// - Parameter sent: how far the mark says that it was delivered.
+    private func run(
+        _ answers: [ReportAnswer], steps: Int, sent: UInt64 = 0
+    ) async throws -> ScriptedAggregator {
+        try mark(sent)
         let aggregator = ScriptedAggregator(answers)
         var session = try session(aggregator)
         for _ in 0..<steps { _ = await session.step() }
         return aggregator
     }
 
+    private func mark(_ sent: UInt64) throws {
+        guard sent > 0 else { return }
+        try DeliveryMark(directory: scratch.path + "/spool", epoch: writer.epoch).store(sent)
+    }
+
     @Test func `asks for the mark first, and goes on behind it`() async throws {
         let aggregator = try await run(
-            [.stored(through: 3), .stored(through: 7), .stored(through: 10)], steps: 4)
+            [.stored(through: 3), .stored(through: 7), .stored(through: 10)], steps: 4, sent: 3)
         #expect(aggregator.numbers(0).isEmpty)
         #expect(aggregator.numbers(1) == [4, 5, 6, 7])
         #expect(aggregator.numbers(2) == [8, 9, 10])
@@ -67,7 +79,8 @@ private final class ScriptedAggregator {
 
     @Test func `goes back where the aggregator has lost what it had`() async throws {
         let aggregator = try await run(
-            [.stored(through: 8), .rewind(to: 2), .stored(through: 6), .stored(through: 0)], steps: 5)
+            [.stored(through: 8), .rewind(to: 2), .stored(through: 6), .stored(through: 0)], steps: 5, sent: 8
+        )
         #expect(
             (1...4).map { aggregator.numbers($0) } == [
                 [9, 10], [3, 4, 5, 6], [7, 8, 9, 10], [1, 2, 3, 4],
@@ -139,7 +152,7 @@ private final class ScriptedAggregator {
     @Test func `sends a payload that is no JSON object as text`() async throws {
         _ = try writer.append(Array("say \"NaN\"".utf8))
         try writer.sync()
-        let aggregator = try await run([.stored(through: 10)], steps: 2)
+        let aggregator = try await run([.stored(through: 10)], steps: 2, sent: 10)
         #expect(aggregator.bodies[1].contains(#"{"n":11,"data":{"kind":"unreadable","text":"say \"NaN\""}}"#))
     }
 
@@ -149,6 +162,7 @@ private final class ScriptedAggregator {
         let lies: [ReportAnswer] = [
             .rewind(to: 9_000_000_000_000_000_000), .rewind(to: 5), .rewind(to: 4), .stored(through: 4),
         ]
+        try mark(4)
         for lie in lies {
             let aggregator = ScriptedAggregator([.stored(through: 4)] + Array(repeating: lie, count: 12))
             var session = try session(aggregator)
@@ -172,9 +186,64 @@ private final class ScriptedAggregator {
 
     @Test func `a report is not believed to hold what was not in it`() async throws {
         let aggregator = try await run(
-            [.stored(through: 4), .stored(through: 10), .stored(through: 10)], steps: 3)
+            [.stored(through: 4), .stored(through: 10), .stored(through: 10)], steps: 3, sent: 4)
         #expect(aggregator.numbers(1) == [5, 6, 7, 8] && aggregator.numbers(2) == [9, 10])
         #expect(aggregator.bodies.count == 3)
+    }
+
+    // swift-format-ignore
+    static let firstWords: [(mark: UInt64, said: UInt64, next: [Int], why: Comment)] = [
+        (0, 10, [1, 2, 3, 4],  "nothing was ever sent"),
+        (0,  1, [1, 2, 3, 4],  "not even one"),
+        (6, 10, [7, 8, 9, 10], "what an answer that never came spoke of goes again"),
+        (6,  6, [7, 8, 9, 10], "as the mark says"),
+        (6,  2, [3, 4, 5, 6],  "it has lost something"),
+    ]
+
+    @Test(arguments: firstWords)
+    func `an aggregator's first word is believed as far as the mark`(
+        mark sent: UInt64, said: UInt64, next: [Int], why: Comment
+    ) async throws {
+        let aggregator = try await run([.stored(through: said)], steps: 2, sent: sent)
+        #expect(aggregator.numbers(1) == next, why)
+        #expect(aggregator.log.contains { $0.contains("known of \(sent) only") } == (said > sent), why)
+    }
+
+    @Test func `what is not in the spool any more is not sent again, and is no gap where it was delivered`()
+        async throws
+    {
+        let path = scratch.path + "/small"
+        let small = try SpoolWriter(
+            directory: path, options: SpoolOptions(segmentBytes: 1_024, totalBytes: 4_096))
+        for _ in 1...200 {
+            _ = try small.append(Array("{\"kind\":\"event\",\"was\":\(small.nextNumber)}".utf8))
+            try small.sync()
+            try DeliveryMark(directory: path, epoch: small.epoch).store(small.nextNumber - 1)
+        }
+        let first = try SpoolReader(directory: path).state().first
+        #expect(first > 50)
+        // The mark is lost.
+        try #require(unlink(path + "/delivered") == 0)
+        let aggregator = ScriptedAggregator([.stored(through: 200)])
+        var session = try session(aggregator, spool: path)
+        for _ in 0..<2 { _ = await session.step() }
+        #expect(aggregator.numbers(1).first == Int(first))
+        #expect(aggregator.bodies[1].contains("\"gaps\":[]"))
+    }
+
+    @Test func `an aggregator that agrees when asked, and claims more when given, gets the tail rarely`()
+        async throws
+    {
+        try mark(4)
+        let answers = (0..<24).map { ReportAnswer.stored(through: $0 % 2 == 0 ? 4 : 11) }
+        let aggregator = ScriptedAggregator(answers)
+        var session = try session(aggregator)
+        var pauses: [Duration] = []
+        for _ in 0..<24 { pauses.append(await session.step()) }
+        #expect(pauses[23] >= .seconds(5), "\(pauses)")
+        let kept = try DeliveryMark(directory: scratch.path + "/spool", epoch: writer.epoch)
+        #expect(kept.deliveredThrough == 4)
+        #expect(try writer.renewIfSetBack(), "its writer hears of it")
     }
 
     @Test func `a log line from afar stays one line`() {

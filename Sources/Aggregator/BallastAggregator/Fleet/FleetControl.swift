@@ -18,7 +18,8 @@ actor FleetControl: Service {
         var sequence: Int64
         var bytes: String
         var until: Int64
-        var isAnswered = false
+        var answer: LeaseResult?
+        var isAnswered: Bool { answer != nil }
     }
 
     let settings: AggregatorConfig.FleetSettings
@@ -146,15 +147,26 @@ actor FleetControl: Service {
 
     /// - Returns: whether the lease is one of the fleet's.
     func take(_ result: LeaseResult, of place: String) async -> Bool {
+        if let first = outgoing[place]?.answer, first.sequence == result.sequence, first != result {
+            await keep(Contradiction(sequence: result.sequence, first: first, then: result), of: place)
+            return true
+        }
         let answer: FleetController.Answer = result.isGranted ? .granted : .refused(result.answer)
         let now = WallClock.nowMilliseconds()
         guard controller.answer(answer, to: result.sequence, of: place, at: now) else {
             return outgoing[place]?.sequence == result.sequence
         }
-        if outgoing[place]?.sequence == result.sequence { outgoing[place]?.isAnswered = true }
+        if outgoing[place]?.sequence == result.sequence { outgoing[place]?.answer = result }
         if !result.isGranted { log("\(place) refuses: \(LogText.plain(result.answer))") }
         await advance()
         return true
+    }
+
+    private func keep(_ one: Contradiction, of place: String) async {
+        log(
+            "\(place): lease \(one.sequence) was \(one.first.state), and now it says \(one.then.state): "
+                + "the first stands, the other is kept beside it")
+        do { try await store.keep(one, of: place) } catch { log("it could not be kept: \(error)") }
     }
 
     // MARK: The level above
@@ -344,7 +356,9 @@ actor FleetControl: Service {
         let now = WallClock.nowMilliseconds()
         trace(at: now, isLast: false)
         let known = controller
-        spoolGuarded { spool throws(LevelSpool.Failure) in try spool.look(known, at: now) }
+        spoolGuarded { spool throws(LevelSpool.Failure) in
+            for report in try spool.look(known, at: now) { log("what goes upward: \(report)") }
+        }
     }
 
     /// What stands behind a dispatch here; `nil` = it is not known.

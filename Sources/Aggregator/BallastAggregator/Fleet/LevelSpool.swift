@@ -15,6 +15,9 @@ struct LevelSpool {
     private var columns: ColumnEncoder
     private let isSimulation: Bool
     private var told: (state: SiteState, at: Int64)?
+    /// Whoever says at each look that the spool was set back gets all of it once an hour, not each time.
+    private static let renewal: Int64 = 3_600_000
+    private var renewalDue: Int64 = 0
 
     /// - Throws: where the folder cannot be used.
     init(_ folder: String, place: String, isSimulation: Bool) throws {
@@ -26,7 +29,9 @@ struct LevelSpool {
     }
 
     /// Looks at the level once a second, and writes what is to be told.
-    mutating func look(_ controller: FleetController, at now: Int64) throws(Failure) {
+    ///
+    /// - Returns: what happened to its files.
+    mutating func look(_ controller: FleetController, at now: Int64) throws(Failure) -> [SpoolReport] {
         let clock = Self.monotonic
         let report = Self.report(controller, isSimulation, at: now)
         if report.state != told?.state || now - (told?.at ?? .min) >= Self.pause || told == nil {
@@ -37,8 +42,16 @@ struct LevelSpool {
         for record in columns.look(values, monotonicMilliseconds: clock, wallMilliseconds: now) {
             _ = try writer.append(record)
         }
-        if try writer.renewIfSetBack() { columns.restart() }
+        if clock >= renewalDue, try writer.renewIfSetBack() {
+            renewalDue = clock + Self.renewal
+            columns.restart()
+        }
+        try writer.restoreRemoved()
         try writer.sync()
+        let reports = writer.takeReports()
+        // What comes next must not build on what is gone.
+        if !reports.isEmpty { columns.restart() }
+        return reports
     }
 
     /// Writes what stands behind a dispatch.

@@ -11,6 +11,7 @@ enum KeptTable: String, CaseIterable {
     case summary = "alarm_summary"
     case dispatch
     case dispatchEvent = "dispatch_event"
+    case contradiction
 
     /// Those that the history has; the key first. What became of a notice on its way is no part of it.
     var columns: [String] {
@@ -29,6 +30,8 @@ enum KeptTable: String, CaseIterable {
                 "asked_ms", "state", "length",
             ]
         case .dispatchEvent: ["row", "id", "at_ms", "what"]
+        case .contradiction:
+            ["id", "site", "sequence", "first", "first_answer", "state", "answer", "at_ms"]
         }
     }
 
@@ -124,7 +127,7 @@ extension TelemetryStore {
                 """)
         // What lies there already is the history's first word of it.
         var found: [KeptChange] = []
-        for table in KeptTable.allCases {
+        for table in KeptTable.allCases where try database.tableExists(table.rawValue) {
             found += try Row.fetchAll(database, sql: table.selection).map { KeptChange(table, row: $0) }
         }
         try note(found, in: database)
@@ -166,7 +169,7 @@ extension TelemetryStore {
     /// The first row that is not as its last change left it; `nil` where all are.
     static func faultOfKept(in database: Database) throws -> String? {
         guard try database.tableExists("change") else { return nil }
-        for table in KeptTable.allCases {
+        for table in KeptTable.allCases where try database.tableExists(table.rawValue) {
             var last: [String: String] = [:]
             let changes = try Row.fetchCursor(
                 database, sql: "SELECT row FROM change WHERE what = ? ORDER BY seq",

@@ -160,7 +160,9 @@ extension StatusPage {
             cell(moment(lease.until_ms)), cell(text(lease.reason), "text"),
             cell(element("span", {class: lease.state === "granted" ? "good" : lease.state === "refused" ? "bad" : "warn"}, text(lease.state))),
             cell(text(lease.answer), "text")));
-          return element("section", {id: "requests"}, element("h2", {}, "Powers asked for"),
+          const against = objects(object(one.data).contradictions).slice(-5).map(word => element("p", {class: "bad"},
+            `△ The site contradicts itself about lease ${count(word.sequence)}: first ${text(word.first)} (${text(word.first_answer) || "–"}), then ${text(word.state)} (${text(word.answer) || "–"}), ${moment(word.at_ms)}`));
+          return element("section", {id: "requests"}, element("h2", {}, "Powers asked for"), ...against,
             rows.length ? table("requests cards", [`Asked (${zone})`, "By", "Power", "Ends", "Reason", "State", "The site's answer"], rows, "requests, newest first")
               : waiting(one, "none"));
         }

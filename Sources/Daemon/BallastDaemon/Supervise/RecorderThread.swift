@@ -110,9 +110,9 @@ final class RecorderThread: Sendable {
                 unsavedFiles = unsavedFiles.filter { !write($0.key, $0.value) }
                 if let head = sync(&audit, at: now, isLast: isLast) { unwritten.append(head) }
                 unwritten = append(unwritten, [], to: spool)
-                sync(spool)
+                sync(spool, .spool)
                 if let spool { watch.look(spool, journal, at: now) }
-                sync(performance, isDelivered: false)
+                sync(performance, .performance)
                 lastSync = now
             }
             if isLast { return }
@@ -157,6 +157,7 @@ final class RecorderThread: Sendable {
     private func sync(_ audit: inout AuditTrail?, at now: MonotonicTime, isLast: Bool) -> [UInt8]? {
         guard audit != nil else { return nil }
         do throws(SpoolError) {
+            defer { for report in audit?.takeReports() ?? [] { tell(report, of: .audit) } }
             try audit?.sync()
         } catch {
             if !isAuditFailing.exchange(true, ordering: .relaxed) {
@@ -258,20 +259,46 @@ final class RecorderThread: Sendable {
         for record in records where !append(record, .telemetry, to: spool) { return }
     }
 
-    private func sync(_ spool: SpoolWriter?, isDelivered: Bool = true) {
+    private func sync(_ spool: SpoolWriter?, _ kept: Kept) {
         guard let spool else { return }
         do throws(SpoolError) {
+            try spool.restoreRemoved()
             try spool.sync()
         } catch {
-            journal.write(LogRecord(.spoolFailed, "spool: \(error)"))
+            journal.write(LogRecord(.spoolFailed, "\(kept.rawValue): \(error)"))
         }
-        for report in spool.takeReports() {
-            // Nobody delivers the performance record: that its oldest part makes room is no loss.
-            if case .droppedUndelivered = report, !isDelivered { continue }
-            if case .setBack = report { continue }
-            if case .neverWritten = report { continue }
-            journal.write(LogRecord(.spool, "spool: \(report)"))
+        for report in spool.takeReports() { tell(report, of: kept) }
+    }
+
+    /// What is kept, in words.
+    private enum Kept: String {
+        case spool = "the spool"
+        case performance = "the performance record"
+        case audit = "the audit"
+    }
+
+    private func tell(_ report: SpoolReport, of kept: Kept) {
+        switch report {
+        case .setBack, .neverWritten: return  // They are told where they are done.
+        case .removed(let from, let to, let undelivered):
+            losses.wrappingAdd(1, ordering: .relaxed)
+            let words = kept == .spool ? ", \(undelivered) of them undelivered" : ""
+            lost(
+                to - from + 1,
+                "somebody has removed files of \(kept.rawValue): records \(from) to \(to) are gone\(words)")
+        case .droppedUndelivered(let from, let to) where kept == .audit:
+            let (count, range) = (to - from + 1, "\(from) to \(to)")
+            lost(count, "the audit's oldest \(count) records, \(range), have made room for newer ones")
+        case .droppedUndelivered where kept == .performance:
+            return  // Nobody delivers it: that its oldest part makes room is no loss.
+        case .tornTailCut, .damaged, .droppedUndelivered, .thinned, .madeAnew, .segmentAbandoned,
+            .streamRestored:
+            journal.write(LogRecord(.spool, "\(kept.rawValue): \(report)"))
         }
+    }
+
+    private func lost(_ count: UInt64, _ text: String) {
+        journal.write(LogRecord(.recordsLost, text, [.value: "\(count)"]))
     }
 }
 

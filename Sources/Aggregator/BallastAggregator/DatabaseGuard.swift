@@ -1,0 +1,60 @@
+import BooksStore
+import GRDB
+import Glibc
+import LinuxIO
+
+/// One aggregator serves a database: what it holds in memory of its sites, leases and alarms is true only
+/// while nobody else writes there. The lock is a file beside the database and ends with the process.
+final class DatabaseLock: Sendable {
+    /// Another aggregator serves it, or the lock cannot be had; the text says which.
+    struct Refused: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private let descriptor: CInt
+
+    init(of database: String) throws(Refused) {
+        // Another name of the same file is the same database.
+        let path = (Self.resolved(database) ?? database) + ".lock"
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Refused(description: "\(path): \(SystemError.last("open"))") }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let isHeld = errno == EWOULDBLOCK
+            let words = isHeld ? "another aggregator serves this database" : "\(SystemError.last("flock"))"
+            close(descriptor)
+            throw Refused(description: "\(path): \(words)")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let text = realpath(path, nil) else { return nil }
+        defer { free(text) }
+        return String(cString: text)
+    }
+}
+
+extension TelemetryStore {
+    /// What a later version has made of a database that this one does not know, by the names of its
+    /// migrations; empty = nothing.
+    static func laterMigrations(in database: Database) throws -> [String] {
+        guard try database.tableExists("grdb_migrations") else { return [] }
+        let known = Set(migrator.migrations + BooksStore.migrations)
+        return try String.fetchAll(database, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid")
+            .filter { !known.contains($0) }
+    }
+
+    /// The same of the database at `path`, which is not written to; none where there is none.
+    static func laterMigrations(of path: String) throws -> [String] {
+        guard access(path, F_OK) == 0 else { return [] }
+        var configuration = Configuration()
+        configuration.readonly = true
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        return try queue.read { try laterMigrations(in: $0) }
+    }
+
+    static func laterText(_ names: [String]) -> String {
+        "a later version has written to this database (\(names.joined(separator: ", "))): use that one"
+    }
+}

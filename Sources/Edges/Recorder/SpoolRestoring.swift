@@ -1,0 +1,70 @@
+import Glibc
+import LinuxIO
+
+/// What a writer does where somebody has had his hands in its folder.
+extension SpoolWriter {
+    /// Looks whether its files are still where they were, and makes anew what is not; about once a second.
+    ///
+    /// The epoch stays and numbers go on: those that are gone with their files are a gap to the reader, and
+    /// are reported. What is not synced yet goes into a new segment.
+    ///
+    /// - Throws: where the folder cannot be made anew, or another writer has it by now.
+    public func restoreRemoved() throws(SpoolError) {
+        let isMarked = access(directory.deliveredPath, F_OK) == 0 || errno != ENOENT
+        if isMarked { lastDelivered = DeliveryMark.read(in: directory, epoch: epoch) }
+        var anew: [String] = []
+        do throws(SystemError) {
+            if !lock.isInPlace {
+                if mkdir(directory.path, 0o750) < 0, errno != EEXIST { throw SystemError.last("mkdir") }
+                let lock = try SpoolFile(path: directory.lockPath, flags: O_RDWR | O_CREAT)
+                if flock(lock.number, LOCK_EX | LOCK_NB) < 0 { throw SystemError.last("flock") }
+                self.lock = lock
+                anew.append("lock")
+            }
+            if StreamFile.read(in: directory) != epoch {
+                try StreamFile.write(epoch, in: directory)
+                anew.append("stream")
+            }
+            if !syncedMark.isInPlace {
+                syncedMark = try SpoolFile(path: directory.syncedPath, flags: O_RDWR | O_CREAT)
+                try publish(syncedThrough)
+                anew.append("synced")
+            }
+            try reportRemoved(try directory.segments())
+        } catch { throw .system(error) }
+        if !isMarked {
+            try restoreMark()
+            anew.append("delivered")
+        }
+        if !anew.isEmpty { report(.madeAnew(names: anew)) }
+    }
+
+    /// The link goes on where it was, as far as it is known here.
+    private func restoreMark() throws(SpoolError) {
+        do throws(SystemError) { try directory.letGroupDeliver() } catch { throw .system(error) }
+        guard lastDelivered > 0 else { return }
+        try DeliveryMark(directory: directory.path, epoch: epoch).store(lastDelivered)
+    }
+
+    private func reportRemoved(_ there: [SegmentName]) throws(SystemError) {
+        if let segment, !segment.isInPlace { self.segment = nil }
+        let known = segments
+        segments = there
+        for (index, name) in known.enumerated() where !there.contains(name) {
+            let last = index + 1 < known.count ? known[index + 1].first - 1 : syncedThrough
+            guard last >= name.first else { continue }
+            let undelivered = last - min(last, max(lastDelivered, name.first - 1))
+            droppedUndelivered += undelivered
+            reportRemoved(name.first, last, undelivered)
+        }
+    }
+
+    /// What was removed together is told together.
+    private func reportRemoved(_ from: UInt64, _ to: UInt64, _ undelivered: UInt64) {
+        if case .removed(let first, let last, let count)? = reports.last, last + 1 == from {
+            reports[reports.count - 1] = .removed(from: first, to: to, undelivered: count + undelivered)
+        } else {
+            report(.removed(from: from, to: to, undelivered: undelivered))
+        }
+    }
+}
