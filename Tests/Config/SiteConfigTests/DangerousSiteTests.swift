@@ -74,6 +74,13 @@ import Testing
         Row("state_directory: /var/lib/ballast", "state_directory: /tmp/ballast", "does not outlive a restart"),
         Row("state_directory: /var/lib/ballast", "state_directory: /var/lib/./../tmp/b", "does not outlive a restart"),
         Row("state_directory: /var/lib/ballast", "state_directory: state", "is relative"),
+        Row("state_directory: /var/lib/ballast", "state_directory: /var/..", "is the root of the file system"),
+        Row("modbus: {host: 10.0.0.2}", "modbus: {host: 0.0.0.0}", "0.0.0.0 is the address of no device"),
+        Row("modbus: {host: 10.0.0.3}", "modbus: {host: 255.255.255.255}", "255.255.255.255 is the address of no device"),
+        Row("modbus: {host: 10.0.0.1}", "modbus: {host: 224.0.0.9}", "224.0.0.9 is the address of no device"),
+        Row(
+            "interlocks: {chemistry", "  - {id: a, campus_id: C, capacity_kwh: 250, max_power_kw: 100, bms: {transport: \"socketcan:can1\", period_ms: 200}, modbus: {host: 10.0.0.9}}\ninterlocks: {chemistry",
+            "unit a differs from A by capitals alone"),
         Row("- {number: 1, name: emergency_stop}\n        ", "", "no input emergency_stop"),
         Row(off("thermal_runaway").0, off("thermal_runaway").1, "row thermal_runaway is off"),
         Row(off("insulation").0, off("insulation").1, "row insulation is off"),

@@ -15,6 +15,7 @@ struct DangerousSite {
         guard reader.isClean else { return }
         let danger = DangerousSite(site: site, reader: reader)
         for (index, unit) in site.units.enumerated() { danger.check(unit, index) }
+        danger.checkNames()
         danger.checkRows()
         danger.checkGrid()
         danger.checkLimits()
@@ -64,6 +65,33 @@ struct DangerousSite {
         }
         if let contactors = unit.contactors { check(contactors, refuse) }
         if isReal, let module = unit.ioModule { check(module, beside: unit.reversion, refuse) }
+    }
+
+    private func checkNames() {
+        var seen: [String: String] = [:]
+        for (index, unit) in site.units.enumerated() {
+            if let other = seen.updateValue(unit.id, forKey: unit.id.lowercased()) {
+                reader.refuse(
+                    "bess_units", element: index,
+                    "unit \(unit.id) differs from \(other) by capitals alone: people would take one for the other"
+                )
+            }
+            for case .tcp(let host, _)? in [unit.inverter.endpoint, unit.ioModule?.modbus.endpoint]
+            where Self.isNobody(host) {
+                reader.refuse(
+                    "bess_units", element: index, "unit \(unit.id): \(host) is the address of no device")
+            }
+        }
+        if case .tcp(let host, _)? = site.gridMeter?.modbus.endpoint, Self.isNobody(host) {
+            refuse("grid_meter", "\(host) is the address of no device")
+        }
+    }
+
+    /// This host on this network, a multicast or reserved address (RFC 1122, 3.2.1.3; RFC 5771).
+    private static func isNobody(_ host: String) -> Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        guard parts.count == 4, !parts.contains(nil), let first = parts[0] else { return false }
+        return first == 0 || first >= 224
     }
 
     /// At full charge a battery's values may well stand still for two minutes; for five nobody measures.
@@ -212,6 +240,8 @@ struct DangerousSite {
                 refuse(
                     "paths", "state_directory \(directory) is relative: latched trips would follow the caller"
                 )
+            } else if place == "/" {
+                refuse("paths", "state_directory \(directory) is the root of the file system")
             } else if temporary.contains(where: { place == $0 || place.hasPrefix($0 + "/") }) {
                 refuse(
                     "paths",
