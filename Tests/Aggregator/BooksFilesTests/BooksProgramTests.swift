@@ -328,7 +328,7 @@ import Testing
         (.tariffs, "  - {name: evening-cut,", "  - {name: evening-cut, from: 2026-11-01T19:59:00+05:30, until: 2026-11-01T21:00:00+05:30, price_inr_per_kwh: 1, source: x}\n  - {name: evening-cut,", "evening-cut is there twice at one time", "an incentive twice"),
         (.tariffs, "name: platform", "name: wheeling", "wheeling stands here twice", "a fee twice"),
         (.tariffs, "until: \"22:00\"", "until: \"18:00\"", "is not after from", "a band without a minute"),
-        (.tariffs, "peak_multiplier: 1.2", "peak_multiplier: 999999", "peak_multiplier", "a price beyond the highest"),
+        (.tariffs, "7.50, feed_in_inr_per_kwh: 3.50, peak_multiplier: 1.2", "7.500001, feed_in_inr_per_kwh: 3.50, peak_multiplier: 1.001", "gives no price of at most 6 decimals", "a ninth decimal"),
         (.tariffs, "effective_until: 2026-12-01T00:00:00+05:30, inr", "effective_until: 2026-11-01T00:00:00+05:30, inr", "is not after effective_from", "a rate without a second"),
         (.tariffs, "mark: illustrative", "mark: certain", "verified, second_hand, recalled, illustrative", "a mark that is none"),
         (.tariffs, "effective_until: 2027", "effective_until: 2025", "is not after effective_from", "the wrong way round"),
