@@ -238,6 +238,8 @@ import Testing
         #expect(try Self.books(["settle"] + told + on + ["--out", second]).status == 0)
         let both = on + ["--previous", second]
         #expect(try Self.books(["check"] + told + both).status == 0)
+        let twice = try Self.books(["check"] + told + on + on)
+        #expect(twice.status == 1 && twice.text.contains("is named twice as --previous"), "\(twice)")
         let alone = try Self.books(["check"] + told + ["--previous", second])
         #expect(alone.status == 1 && alone.text.contains("must be named as --previous before it"))
         try edit("\(first)/lines.csv") { $0.replacing("ravi", with: "asha") }
@@ -322,9 +324,11 @@ import Testing
         (.contracts, "{party: ravi, share: 1}]", "{party: asha, share: 1}]", "an owner of coop stands there twice", "an owner twice"),
         (.contracts, "{party: ravi, share: 1}]", "{party: coop, share: 1}]", "coop cannot be owned by coop", "owns itself"),
         (.contracts, "event: accept, at: 2026-10-31T09:30", "event: accept, at: 2026-10-31T08:30", "before the event above it", "accepted before it was offered"),
+        (.contracts, "name: Asha Rao,", "name: Asha Rao, owners: [{party: coop, share: 1}],", "asha owns itself by way of its owners", "a ring of owners"),
+        (.tariffs, "  - {name: evening-cut,", "  - {name: evening-cut, from: 2026-11-01T19:59:00+05:30, until: 2026-11-01T21:00:00+05:30, price_inr_per_kwh: 1, source: x}\n  - {name: evening-cut,", "evening-cut is there twice at one time", "an incentive twice"),
         (.tariffs, "name: platform", "name: wheeling", "wheeling stands here twice", "a fee twice"),
         (.tariffs, "until: \"22:00\"", "until: \"18:00\"", "is not after from", "a band without a minute"),
-        (.tariffs, "peak_multiplier: 1.2", "peak_multiplier: 999999", "peak_multiplier", "a price beyond the highest"),
+        (.tariffs, "7.50, feed_in_inr_per_kwh: 3.50, peak_multiplier: 1.2", "7.500001, feed_in_inr_per_kwh: 3.50, peak_multiplier: 1.001", "gives no price of at most 6 decimals", "a ninth decimal"),
         (.tariffs, "effective_until: 2026-12-01T00:00:00+05:30, inr", "effective_until: 2026-11-01T00:00:00+05:30, inr", "is not after effective_from", "a rate without a second"),
         (.tariffs, "mark: illustrative", "mark: certain", "verified, second_hand, recalled, illustrative", "a mark that is none"),
         (.tariffs, "effective_until: 2027", "effective_until: 2025", "is not after effective_from", "the wrong way round"),
@@ -349,6 +353,35 @@ import Testing
         let run = try Self.books(["settle"] + files + ["--out", out])
         #expect(found && run.status == 1 && run.text.contains(row.says), "\(row.why): \(run.text)")
         #expect(!FileManager.default.fileExists(atPath: out), row.why)
+    }
+
+    @Test func `writes the map that sendmany takes: who has an address gets the sum of their lines`() throws {
+        let out = "\(scratch.path)/out"
+        #expect(try Self.books(["settle"] + Self.files() + ["--out", out]).status == 0)
+        let rows = try String(contentsOfFile: "\(out)/bill-asha.csv", encoding: .utf8).split(separator: "\n")
+        let column = try #require(rows[0].split(separator: ",").firstIndex(of: "amount_btc"))
+        let satoshi = rows.dropFirst().map { row in
+            let text = row.split(separator: ",", omittingEmptySubsequences: false)[column]
+            return Int(text.replacing(".", with: "")) ?? .min
+        }
+        let sum = satoshi.reduce(0, +)
+        #expect(satoshi.count > 3 && sum > 0 && sum < 100_000_000)
+        let map = try String(contentsOfFile: "\(out)/sendmany.json", encoding: .utf8)
+        let amount = String(format: "0.%08d", sum)
+        #expect(map == "{\n  \"bc1qexampleexampleexampleexample00\": \(amount)\n}\n", "\(map)")
+    }
+
+    @Test func `refuses what is no file, and registers of what is not there`() throws {
+        #expect(try shell("mkfifo pipe.csv", in: scratch.path).status == 0)
+        let pipe = try Self.books(["check"] + Self.files("\(scratch.path)/pipe.csv"))
+        #expect(pipe.status == 1 && pipe.text.contains("is not a regular file"), "\(pipe)")
+        let registers = "\(scratch.path)/registers.csv"
+        let rows = "resource,meter,time,import_wh,export_wh\n\nnobody,A7,2026-11-01T05:00:00Z,1,0\n"
+        try Data(rows.utf8).write(to: URL(fileURLWithPath: registers))
+        let unknown = try Self.books(["check"] + Self.files() + ["--registers", registers])
+        #expect(
+            unknown.status == 1 && unknown.text.contains("registers.csv:3:1: ")
+                && unknown.text.contains("nobody"), "\(unknown)")
     }
 
     @Test func `refuses a period that no block begins or that has no offset`() throws {

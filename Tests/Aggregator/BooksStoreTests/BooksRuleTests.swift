@@ -144,6 +144,30 @@ import Testing
         #expect(try await desk.done(.contracts).contains("\"energy_wh\":1000,\"price\":\"5.00\""))
     }
 
+    @Test func `let nobody touch what is another's, nor bring in or take out`() async throws {
+        try await desk.village()
+        for party in ["asha", "ravi"] { try await desk.deposit(party, "5") }
+        let asha = Desk.caller(.prosumer, "asha")
+        for (from, to, says) in [
+            ("ravi", "asha", "the wallet of ravi is not yours"), ("outside", "asha", "only an admin"),
+            ("asha", "outside", "only an admin"),
+        ] {
+            let refused = try await desk.ask(.transfer, LedgerMove.body(from, to, "1"), as: asha)
+            #expect(refused.status == 403 && refused.body.contains(says), "\(from) \(to): \(refused)")
+        }
+        let both =
+            "{\"transfers\": [{\"from\": \"asha\", \"to\": \"ravi\", \"amount\": 1, \"text\": \"t\"}, "
+            + "{\"from\": \"ravi\", \"to\": \"asha\", \"amount\": 2, \"text\": \"t\"}]}"
+        #expect(try await desk.ask(.transfer, both, as: asha).status == 403, "not behind one of her own")
+        #expect(try desk.balance("Assets:Party:Asha:Wallet") == 500)
+        let state = try await desk.ask(.setResource, "{state: fault}", id: "ravi-home", as: asha)
+        #expect(state.status == 403 && state.body.contains("ravi-home is not yours"), "\(state)")
+        try await desk.done(.setResource, "{state: fault}", id: "asha-home", as: asha)
+        try await desk.done(.transfer, LedgerMove.body("asha", "ravi", "1"), as: asha)
+        #expect(try desk.balance("Assets:Party:Ravi:Wallet") == 600)
+        #expect(try desk.findings() == [])
+    }
+
     @Test func `let nobody take back what an operator took away from them`() async throws {
         try await desk.village()
         let coop = Desk.caller(.vendor, "coop")

@@ -194,6 +194,17 @@ import Testing
         #expect(ledger.balance(AccountKey(rounding, .inr)) == .zero || ledger.check().isEmpty)
     }
 
+    @Test func `what a cooperative lost stays with it`() throws {
+        var village = Village(blocks: 1)
+        village.add("coop", .meter, owners: ["a", "b"].map { Party.Owner(party: $0, share: 1) })
+        village.parties += ["a", "b"].map { Party(id: $0, name: $0) }
+        village.tell("coop-meter", 0, in: 1_000)
+        let outcome = try Outcome(try village.facts())
+        #expect(outcome.total("coop") == "-8.00" && outcome.line("coop", .share) == nil)
+        #expect(outcome.total("a") == nil && outcome.total("b") == nil)
+        #expect(try outcome.findings() == [])
+    }
+
     @Test func `rupees become satoshi exactly, halves to even`() {
         let rate = ExchangeRate(microPerBitcoin: 8_000_000_000_000, source: "s")
         #expect(rate.satoshi(MinorUnits(43_715), of: .inr)?.text(.btc) == "0.00005464", "5464.375")
@@ -201,6 +212,7 @@ import Testing
         #expect(rate.satoshi(MinorUnits(12), of: .inr) == MinorUnits(2), "one and a half")
         #expect(rate.satoshi(MinorUnits(-800_000_000), of: .inr)?.text(.btc) == "-1.00000000")
         #expect(ExchangeRate(microPerBitcoin: 1, source: "s").satoshi(MinorUnits(.max), of: .inr) == nil)
+        #expect(rate.satoshi(ExactMoney(nano: .max / 100_000 + 1)) == nil, "beyond 128 bits on the way")
     }
 
     @Test func `a bill is worked out in satoshi line by line, by the rate at its end`() throws {
