@@ -389,7 +389,8 @@ let package = Package(
             "BallastLinkTests",
             [
                 "Recorder", "ConfigText", "YAMLText", "BallastLink", "LinuxIO", "ProgramSupport",
-                "ballast-aggregator", "ballast-link", .product(name: "GRDB", package: "GRDB.swift"),
+                "ballast-aggregator", "ballast-link", "ballastctl",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         tests(
             "BallastAggregatorTests",

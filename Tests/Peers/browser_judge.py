@@ -308,6 +308,7 @@ def events(person, pictures, is_first):
         seen(f"a power that is asked for is {word} by the site, in its words", page.locator("#lease-answer"), word, timeout=30_000)
         page.keyboard.press("Escape")
     seen("a request stands with its reason and its end", page.locator("#requests tr", has_text="80.0 kW"), "beyond what the site may be asked for")
+    seen("a site that takes its word back is shown, with both", page.locator("#requests p.bad"), "then refused (never heard of it <script>", timeout=30_000)
     names = " ".join(page.locator("button").all_inner_texts()).lower()
     check("nothing here resets, resumes or starts", not re.search(r"reset|resume|start|mode", names), names)
 

@@ -201,7 +201,7 @@ class Site:
         self.alive = False
 
     def serve(self):
-        """As the link does: fetches leases, and says what the site made of each: more than 50 kW is refused."""
+        """As the link does: fetches leases, and says what the site made of each: more than 50 kW is refused. Of 20 kW it takes its word back."""
         while self.alive and self.answers:
             status, answer = self.aggregator.ask("/v1/edge/commands", self.name)
             for command in answer.get("commands", []) if status == 200 else []:
@@ -211,6 +211,9 @@ class Site:
                 self.aggregator.ask(f"/v1/edge/results?site={self.name}", self.name, {
                     "sequence": command["sequence"], "state": "refused" if is_large else "granted",
                     "answer": "beyond what the site may be asked for: 50 kW" if is_large else "granted until its end"})
+                if watts == 20_000:
+                    self.aggregator.ask(f"/v1/edge/results?site={self.name}", self.name, {
+                        "sequence": command["sequence"], "state": "refused", "answer": f"never heard of it {BAD}"})
 
 
 def description(site):

@@ -130,6 +130,32 @@ import Testing
         #expect(link.end(by: SIGTERM) == 0)
     }
 
+    @Test func `its figures are on this machine alone, each with help and type`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        let link = try startLink(url: aggregator.url, more: "metrics_port: 0")
+        let line = try link.waitForLine(containing: "figures on 127.0.0.1:")
+        let port = try #require(line.split(separator: ":").last.flatMap { Int($0) }, "\(line)")
+        try append(5)
+        try await aggregator.waitUntilStored(5)
+        func figures(_ host: String) async throws -> RunningAggregator.Answer {
+            try await aggregator.ask("http://\(host):\(port)/metrics", nil, token: nil)
+        }
+        let limit = MonotonicTime.now() + .seconds(60)
+        var text = ""
+        while !text.contains("\nballast_link_delivered_through 5\n"), MonotonicTime.now() < limit {
+            text = try await figures("127.0.0.1").body
+        }
+        #expect(text.contains("\nballast_link_records_total 5\n"), "\(text)")
+        let names = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { $0.prefix { $0 != " " } }
+        #expect(names.count >= 10)
+        for name in names { #expect(text.contains("# HELP \(name) ") && text.contains("# TYPE \(name) ")) }
+        // Another address of the same machine.
+        var isElsewhere = true
+        do { _ = try await figures("127.0.0.2") } catch { isElsewhere = false }
+        #expect(!isElsewhere)
+        #expect(link.end(by: SIGTERM) == 0)
+    }
+
     @Test func `a file is checked in words`() throws {
         let file = try scratch.write(
             "link.yaml",
