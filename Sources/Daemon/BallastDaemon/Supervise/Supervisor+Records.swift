@@ -127,6 +127,18 @@ extension Supervisor {
         recorder.persist(EnergyBook.name, records.energy.bytes)
     }
 
+    /// Writes the counters into a status.
+    func showCounters(in status: inout SiteStatus) {
+        if let meter = records.energy.counters(0) {
+            (status.import_wh, status.export_wh) = (meter.imported, meter.exported)
+        }
+        for index in status.units.indices {
+            guard let unit = records.energy.counters(index + 1) else { continue }
+            status.units[index].import_wh = unit.imported
+            status.units[index].export_wh = unit.exported
+        }
+    }
+
     /// What waits to be told, at the end.
     mutating func endRecords(at now: MonotonicTime) {
         if let record = records.columns.flush(at: now.nanoseconds / 1_000_000) { recorder.record(record) }
