@@ -59,7 +59,8 @@ final class SecureEnd {
     private let channel = EmbeddedChannel()
     private let handler: NIOSSLServerHandler
     private let fingerprint: String?
-    private var isKnown = false
+    /// Whether it has shown what it must.
+    private(set) var isKnown = false
 
     /// - Parameter fingerprint: of the certificate that must be shown; `nil` = any one of the authority.
     init(_ security: LinkSecurity, fingerprint: String?) throws {
@@ -100,13 +101,13 @@ final class SecureEnd {
     var isEnded: Bool { !channel.isActive }
 
     private func recognise() throws {
-        isKnown = true
-        guard let fingerprint else { return }
+        guard let fingerprint else { return isKnown = true }
         guard let certificate = handler.peerCertificate else { throw Fault(reason: "no certificate") }
         let shown = Digest.sha256(of: try certificate.toDERBytes())
         guard shown == fingerprint else {
             throw Fault(reason: "its certificate is another one, SHA-256 \(shown)")
         }
+        isKnown = true
     }
 
     /// Octets of the protocol to be sent; they wait for the handshake.

@@ -94,7 +94,12 @@ struct Masters: ~Copyable {
             }
             NetworkSocket.set(found.number, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
             let own = peers.filter { $0.value.address == address }.keys.sorted()
-            if own.count >= Self.perAddress, let oldest = own.first { events.append(.lost(link: oldest)) }
+            // One that has not shown who it is goes before those that have.
+            let stranger = own.first { peers[$0]?.security?.isKnown == false }
+            if own.count >= Self.perAddress, let oldest = stranger ?? own.first {
+                peers[oldest] = nil
+                events.append(.lost(link: oldest))
+            }
             peers[nextLink] = Peer(found, address, group: group, secure, at: now)
             events.append(.opened(link: nextLink, group: group))
             nextLink += 1
