@@ -211,7 +211,14 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
-        edge("BallastScada", ["Quantities", "ConfigText", "ControlSocket", "IEC104", "LinuxIO", "YAMLText"]),
+        edge(
+            "BallastScada",
+            [
+                "Quantities", "ConfigText", "ControlSocket", "IEC104", "LinuxIO", "Signatures", "YAMLText",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ]),
         edge(
             "BallastAggregator",
             [

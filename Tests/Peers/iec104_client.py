@@ -1,4 +1,6 @@
-"""A control centre by lib60870 (PyPI c104): `iec104_client.py PORT CA [TYPE:ADDRESS]...`.
+"""A control centre by lib60870 (PyPI c104): `iec104_client.py PORT CA [TYPE:ADDRESS]... [tls=AUTHORITY,CERTIFICATE,KEY,SUITES]`.
+
+With `tls=` through a tunnel by Python's ssl: SUITES as openssl names them, or TLS_1_3; without CERTIFICATE it shows none.
 
 It connects, starts the link, and obeys lines on standard input, one JSON line each:
 
@@ -6,25 +8,74 @@ It connects, starts the link, and obeys lines on standard input, one JSON line e
     gi                          asks for everything; how long it took, and the values by address
     values                      those by address, as they are now
     set ADDRESS VALUE           a setpoint or a switch; whether it was confirmed
+    ci [COUNTER_RESET]          asks for all counters; whether it was done, and the values by address
     clock                       sets the clock; whether it was taken
     timed ADDRESS N             N setpoints in turn, each until it is confirmed: the milliseconds of each
     drop                        disconnects and connects anew
 """
 
 import json
+import socket
+import ssl
 import sys
+import threading
 import time
 
 import c104
 
 PORT, CA = int(sys.argv[1]), int(sys.argv[2])
 
+
+
+def tunnel(words):
+    """A port of our own: what comes there goes to PORT by TLS (Python's ssl, openssl), for the package's own TLS client cannot be told
+    the name that mbedtls wants to look for. A connection is closed where the other side is not trusted, or does not trust us."""
+    authority, certificate, key, suites = words
+    context = ssl.create_default_context(cafile=authority)
+    if certificate:
+        context.load_cert_chain(certificate, key)
+    version = ssl.TLSVersion.TLSv1_3 if suites == "TLS_1_3" else ssl.TLSVersion.TLSv1_2
+    context.minimum_version = context.maximum_version = version
+    if suites != "TLS_1_3":
+        context.set_ciphers(suites)
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def carry(source, sink):
+        try:
+            while part := source.recv(16384):
+                sink.sendall(part)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def serve():
+        while True:
+            near, _ = listener.accept()
+            try:
+                far = context.wrap_socket(socket.create_connection(("127.0.0.1", PORT)), server_hostname="127.0.0.1")
+            except OSError:
+                near.close()
+                continue
+            for ends in ((near, far), (far, near)):
+                threading.Thread(target=carry, args=ends, daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    return listener.getsockname()[1]
+
+
+secured = [text[4:].split(",") for text in sys.argv[3:] if text.startswith("tls=")]
 client = c104.Client(tick_rate_ms=50, command_timeout_ms=3000)
 client.originator_address = 7
-connection = client.add_connection(ip="127.0.0.1", port=PORT, init=c104.Init.NONE)
+connection = client.add_connection(ip="127.0.0.1", port=tunnel(secured[0]) if secured else PORT, init=c104.Init.NONE)
 station = connection.add_station(common_address=CA)
 points = {}
 for text in sys.argv[3:]:
+    if text.startswith("tls="):
+        continue
     kind, address = text.split(":")
     point = station.add_point(io_address=int(address), type=getattr(c104.Type, kind))
     if point.type.name.startswith("C_"):
@@ -33,7 +84,7 @@ for text in sys.argv[3:]:
 
 
 def wait_open():
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + (6 if secured else 20)
     turn = 0
     while connection.state != c104.ConnectionState.OPEN and time.monotonic() < limit:
         turn += 1
@@ -74,6 +125,10 @@ def obey(line):
         begin = time.monotonic()
         done = connection.interrogation(common_address=CA)
         return {"done": done, "ms": (time.monotonic() - begin) * 1000, "values": values()}
+    if word == "ci":
+        freeze = getattr(c104.Frz, rest[0] if rest else "READ")
+        done = connection.counter_interrogation(common_address=CA, freeze=freeze)
+        return {"done": done, "values": values()}
     if word == "values":
         return values()
     if word == "set":

@@ -1,11 +1,49 @@
 import JSONText
 
+/// An event that was not answered as the grid code asks, with where its evidence is.
+public struct ResponseViolation: Sendable, Equatable {
+    /// What the grid code asks of primary response; the times are `FrequencyRules`'.
+    public enum Rule: String, Sendable, CaseIterable {
+        /// 90 % of the peak within the time for full response.
+        case fullResponse = "full_response"
+        /// Held for its time, to 5 % of the rating.
+        case held
+
+        /// The member of the event that judges it, 1 = as asked.
+        var part: String {
+            switch self {
+            case .fullResponse: "delay"
+            case .held: "sustained"
+            }
+        }
+
+        /// How long it may take, or must last, s.
+        public var seconds: Int64 {
+            let rules = FrequencyRules()
+            switch self {
+            case .fullResponse: return rules.fullResponse / 1_000
+            case .held: return rules.hold / 1_000
+            }
+        }
+    }
+
+    public var rule: Rule
+    /// The event's begin, ms since 1970 UTC: `t_ms` of its record.
+    public var eventMilliseconds: Int64
+    /// 0 … 1 of what the rule asks.
+    public var share: Double
+}
+
 /// The response over a time as a site has told it: its events, each judged there, and the quarters of an hour
 /// in which it was in service. Total: any bytes in, a verdict out.
 public struct ToldResponse: Sendable {
     /// Events that were told, and those of them by a version that tells no weights: they give no score.
     public private(set) var eventCount = 0
     public private(set) var unweighted = 0
+    /// What was not as the rules ask, the oldest first; the first `violationsMost` of them.
+    public private(set) var violations: [ResponseViolation] = []
+    /// All of them.
+    public private(set) var violationCount = 0
     private var scores: [EventScore] = []
     private var shares: [Double] = []
     private var first: Int64?
@@ -13,22 +51,30 @@ public struct ToldResponse: Sendable {
     private var covered = 0.0
     private var inService = 0.0
 
+    private static let violationsMost = 100
+
     public init() {}
 
     /// Takes the record of an event, `{…,"event":{…}}`. One of a test, or not to be read, counts nowhere.
     public mutating func take(event record: [UInt8]) {
         var (numbers, isTest): ([String: Double], Bool) = ([:], false)
+        var begin: Int64?
         do throws(JSONError) {
             var cursor = JSONCursor(record)
             try cursor.object { (key, cursor) throws(JSONError) in
                 if key == "frequency" { isTest = true }
-                guard key == "event", cursor.isAtObject else { return _ = try cursor.skipValue() }
+                guard key == "event", cursor.isAtObject else {
+                    let text = String(decoding: record[try cursor.skipValue()], as: UTF8.self)
+                    if key == "t_ms" { begin = Int64(text) }
+                    return
+                }
                 numbers = try Self.numbers(&cursor, record)
             }
             try cursor.end()
         } catch { return }
         guard !isTest, numbers["duration_s"] != nil else { return }
         eventCount += 1
+        judge(numbers, at: begin)
         if let share = numbers["beta_share"] { shares.append(share) }
         guard let accuracyWeight = numbers["accuracy_weight_s"],
             let sustainedWeight = numbers["sustained_weight_s"]
@@ -38,6 +84,16 @@ public struct ToldResponse: Sendable {
                 accuracy: numbers["accuracy"], accuracyWeight: Self.milliseconds(accuracyWeight),
                 delay: numbers["delay"], sustained: numbers["sustained"],
                 sustainedWeight: Self.milliseconds(sustainedWeight)))
+    }
+
+    /// Holds an event against the rules of the grid code as the site judged it.
+    private mutating func judge(_ numbers: [String: Double], at begin: Int64?) {
+        for rule in ResponseViolation.Rule.allCases {
+            guard let share = numbers[rule.part], share < 1, let begin else { continue }
+            violationCount += 1
+            guard violations.count < Self.violationsMost else { continue }
+            violations.append(ResponseViolation(rule: rule, eventMilliseconds: begin, share: max(0, share)))
+        }
     }
 
     /// Takes the record of a quarter of an hour (`FrequencyTime.members`).

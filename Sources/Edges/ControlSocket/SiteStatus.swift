@@ -41,6 +41,10 @@ public struct SiteStatus: Codable, Sendable, Equatable {
     public var grid: GridStatus?
     /// The risks that a named person has accepted in the configuration; absent without one.
     public var accepted: [String]?
+    /// What was drawn from the grid and fed into it at the point of connection since it was first counted;
+    /// absent where nothing was ever measured there.
+    public var import_wh: Int64?
+    public var export_wh: Int64?
 
     public init(
         site: String, mode: String, at: String, cycle: UInt64, period_ms: Double, overruns: UInt64,
@@ -95,6 +99,9 @@ public struct UnitStatus: Codable, Sendable, Equatable {
     /// is not.
     public var taken_back_for_s: Double?
     public var power_kw: Double?
+    /// What its inverter drew and gave since it was first counted; absent where nothing was ever measured.
+    public var import_wh: Int64?
+    public var export_wh: Int64?
     public var setpoint_kw: Double
     public var soc_percent: Double?
     /// State of health; absent where the battery does not tell it.

@@ -39,6 +39,10 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
     private var images: TripleBufferWriter<PhasorImage>
     private var reporter: ReportGate<PhasorBusEvent>
     private var descriptor: FileDescriptor?
+    /// Where its data comes, of one that sends it elsewhere than it is commanded.
+    private var data: FileDescriptor?
+    /// The one address that data is taken from, as the socket has it.
+    private var dataSender: UInt32?
     private var phase = Phase.open
     private var backOff = BackOff()
     private var nextAsk = MonotonicTime(nanoseconds: 0)
@@ -72,6 +76,7 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
             _ = try? PhasorSocket.send(command(.dataOff), number)
         }
         descriptor = nil
+        data = nil
         status.setLink(up: false)
     }
 
@@ -95,11 +100,10 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
         guard now >= backOff.next else { return min(backOff.next, now + limit).sleep() }
         backOff.schedule(after: now)
         do throws(PhasorError) {
+            dataSender = try PhasorSocket.sender(address)
+            data = try PhasorSocket.openData(address)
             descriptor = try PhasorSocket.open(address)
-            switch address {
-            case .tcp: phase = .connecting(until: now + Self.connectLimit)
-            case .udp, .udpListen: begin(now)
-            }
+            if address.isStream { phase = .connecting(until: now + Self.connectLimit) } else { begin(now) }
         } catch {
             lose(error)
         }
@@ -140,8 +144,9 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
 
     private mutating func serve(_ number: CInt, _ limit: Duration) throws(PhasorError) {
         try ask(number)
-        if Self.poll(number, POLLIN, limit) {
+        if Self.poll(number, POLLIN, limit, besides: data.openNumber) {
             for _ in 0..<Self.readLimit { guard try read(number) else { break } }
+            for _ in 0..<Self.readLimit { guard try readData() else { break } }
         }
         let now = MonotonicTime.now()
         if framer.isInsideFrame && now - lastInput >= Self.frameLimit {
@@ -187,7 +192,7 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
             if code == EAGAIN || code == EINTR { return false }
             throw .system(.read, errno: code)
         }
-        if case .tcp = address {
+        if address.isStream {
             if count == 0 { throw .peerClosed }
             lastInput = MonotonicTime.now()
             buffer.withUnsafeBytes { framer.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
@@ -196,6 +201,21 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
         }
         // One datagram, one frame.
         note(Self.accept(buffer, count, by: &stream))
+        return true
+    }
+
+    /// - Returns: whether there may be more to read.
+    private mutating func readData() throws(PhasorError) -> Bool {
+        guard let number = data.openNumber, let dataSender,
+            let datagram = try PhasorSocket.receive(number, from: dataSender, into: &buffer)
+        else { return false }
+        // What somebody else sends here is nobody's frequency.
+        guard datagram.isFromSender else {
+            reporter.report(.garbage(bytes: UInt64(datagram.count)), at: MonotonicTime.now())
+            status.addGarbage(UInt64(datagram.count))
+            return true
+        }
+        note(Self.accept(buffer, datagram.count, by: &stream))
         return true
     }
 
@@ -255,7 +275,9 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
         status.addLinkLoss()
         status.setLink(up: false)
         reporter.report(.linkDown(error), at: MonotonicTime.now())
-        if closing { descriptor = nil }
+        guard closing else { return }
+        descriptor = nil
+        data = nil
     }
 
     private mutating func countGarbage() {
@@ -272,9 +294,17 @@ public struct PhasorBusOwner: ~Copyable, Sendable {
         }
     }
 
-    private static func poll(_ number: CInt, _ events: CInt, _ limit: Duration) -> Bool {
-        var entry = pollfd(fd: number, events: Int16(events), revents: 0)
+    private static func poll(
+        _ number: CInt, _ events: CInt, _ limit: Duration, besides other: CInt? = nil
+    ) -> Bool {
         let milliseconds = CInt(clamping: max(0, limit.nanoseconds / 1_000_000))
-        return Glibc.poll(&entry, 1, milliseconds) > 0
+        // One that is not there has the number -1, which poll passes over.
+        var entries = (
+            pollfd(fd: number, events: Int16(events), revents: 0),
+            pollfd(fd: other ?? -1, events: Int16(POLLIN), revents: 0)
+        )
+        return withUnsafeMutablePointer(to: &entries) { pointer in
+            pointer.withMemoryRebound(to: pollfd.self, capacity: 2) { Glibc.poll($0, 2, milliseconds) > 0 }
+        }
     }
 }

@@ -8,7 +8,7 @@ enum PhasorSocket {
     static func open(_ address: PhasorAddress) throws(PhasorError) -> FileDescriptor {
         do {
             switch address {
-            case .tcp(let host, let port):
+            case .tcp(let host, let port), .mixed(let host, let port, _):
                 return try NetworkSocket.connect(.stream, to: NetworkAddress(host, port))
             case .udp(let host, let port):
                 return try NetworkSocket.connect(.datagram, to: NetworkAddress(host, port))
@@ -21,6 +21,37 @@ enum PhasorSocket {
         } catch {
             throw PhasorError(error)
         }
+    }
+
+    /// Where a PMU that is commanded by TCP sends its data; `nil` where it has no such place.
+    static func openData(_ address: PhasorAddress) throws(PhasorError) -> FileDescriptor? {
+        guard case .mixed(_, _, let dataPort) = address else { return nil }
+        do { return try NetworkSocket.stand(.datagram, at: NetworkAddress("0.0.0.0", dataPort)) } catch {
+            throw PhasorError(error)
+        }
+    }
+
+    /// The IPv4 address from which data is taken, as sockets have it; `nil` where it comes as we asked.
+    static func sender(_ address: PhasorAddress) throws(PhasorError) -> UInt32? {
+        guard case .mixed(let host, let port, _) = address else { return nil }
+        do { return try NetworkAddress(host, port).ipv4 } catch { throw PhasorError(error) }
+    }
+
+    /// The next datagram, and whether it is from `sender`; `nil` where none waits.
+    static func receive(
+        _ number: CInt, from sender: UInt32, into buffer: inout [UInt8]
+    ) throws(PhasorError) -> (count: Int, isFromSender: Bool)? {
+        var name = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let count = withUnsafeMutablePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+                buffer.withUnsafeMutableBytes { recvfrom(number, $0.baseAddress, $0.count, 0, name, &size) }
+            }
+        }
+        if count >= 0 { return (count, name.sin_addr.s_addr == sender) }
+        let code = errno
+        if code == EAGAIN || code == EINTR { return nil }
+        throw .system(.read, errno: code)
     }
 
     static func listen(_ host: String, _ port: UInt16) throws(PhasorError) -> FileDescriptor {

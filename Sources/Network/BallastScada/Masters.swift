@@ -10,12 +10,19 @@ struct Masters: ~Copyable {
         let address: String
         let group: Int
         let since: MonotonicTime
+        /// `nil` = octets travel as they are.
+        let security: SecureEnd?
+        /// As the wire carries it.
         var waiting: [UInt8] = []
 
-        init(_ descriptor: consuming FileDescriptor, _ address: String, group: Int, at now: MonotonicTime) {
+        init(
+            _ descriptor: consuming FileDescriptor, _ address: String, group: Int, _ security: SecureEnd?,
+            at now: MonotonicTime
+        ) {
             self.descriptor = descriptor
             self.address = address
             self.group = group
+            self.security = security
             since = now
         }
     }
@@ -25,6 +32,8 @@ struct Masters: ~Copyable {
         case opened(link: Int, group: Int)
         case received(link: Int, [UInt8])
         case lost(link: Int)
+        /// It does not show what a master must, for this reason; the link is gone.
+        case untrusted(link: Int, String)
         /// Somebody who is not listed, or has too many connections.
         case refused(String)
     }
@@ -35,11 +44,13 @@ struct Masters: ~Copyable {
 
     private let listener: FileDescriptor
     private let groups: [ScadaConfig.Group]
+    private let security: LinkSecurity?
     private(set) var peers: [Int: Peer] = [:]
     private var nextLink = 1
     let port: UInt16
 
-    init(_ config: ScadaConfig) throws(NetworkError) {
+    init(_ config: ScadaConfig, _ security: LinkSecurity?) throws(NetworkError) {
+        self.security = security
         listener = try NetworkSocket.listen(at: try NetworkAddress(config.address, config.port))
         port = NetworkSocket.localPort(listener.number) ?? config.port
         groups = config.groups
@@ -61,7 +72,10 @@ struct Masters: ~Copyable {
         }
         if entries[0].revents != 0 { events += admit(at: now()) }
         for event in events {
-            if case .lost(let link) = event { peers[link] = nil }
+            switch event {
+            case .lost(let link), .untrusted(let link, _): peers[link] = nil
+            case .opened, .received, .refused: continue
+            }
         }
         return events
     }
@@ -72,18 +86,32 @@ struct Masters: ~Copyable {
             // Out of descriptors: whoever waits is looked at when one is free.
             guard let found = try? NetworkSocket.accept(listener.number) else { break }
             let address = Self.address(of: found.number)
-            guard let group = groups.firstIndex(where: { $0.masters.contains(address) }) else {
+            guard let group = groups.firstIndex(where: { $0.masters.contains(address) }),
+                let secure = securing(groups[group], address)
+            else {
                 events.append(.refused(address))
                 continue
             }
             NetworkSocket.set(found.number, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
             let own = peers.filter { $0.value.address == address }.keys.sorted()
-            if own.count >= Self.perAddress, let oldest = own.first { events.append(.lost(link: oldest)) }
-            peers[nextLink] = Peer(found, address, group: group, at: now)
+            // One that has not shown who it is goes before those that have.
+            let stranger = own.first { peers[$0]?.security?.isKnown == false }
+            if own.count >= Self.perAddress, let oldest = stranger ?? own.first {
+                peers[oldest] = nil
+                events.append(.lost(link: oldest))
+            }
+            peers[nextLink] = Peer(found, address, group: group, secure, at: now)
             events.append(.opened(link: nextLink, group: group))
             nextLink += 1
         }
         return events
+    }
+
+    /// - Returns: `nil` where TLS is asked for and cannot begin; `.some(nil)` where it is not asked for.
+    private func securing(_ group: ScadaConfig.Group, _ address: String) -> SecureEnd?? {
+        guard let security else { return .some(nil) }
+        // One that cannot begin is a connection that is closed again.
+        return (try? SecureEnd(security, fingerprint: group.fingerprints[address])).map { .some($0) }
     }
 
     private func read(_ link: Int) -> [Event] {
@@ -91,7 +119,17 @@ struct Masters: ~Copyable {
         var bytes = [UInt8](repeating: 0, count: 16_384)
         let count = recv(peer.descriptor.number, &bytes, bytes.count, 0)
         if count < 0 { return errno == EAGAIN || errno == EINTR ? [] : [.lost(link: link)] }
-        return count == 0 ? [.lost(link: link)] : [.received(link: link, Array(bytes[..<count]))]
+        guard count > 0 else { return [.lost(link: link)] }
+        guard let security = peer.security else { return [.received(link: link, Array(bytes[..<count]))] }
+        let read = security.received(Array(bytes[..<count]))
+        peer.waiting += security.outgoing()
+        _ = push(link)
+        switch read {
+        case .failure(let fault): return [.untrusted(link: link, fault.reason)]
+        case .success(let octets):
+            return (octets.isEmpty ? [] : [.received(link: link, octets)])
+                + (security.isEnded ? [.lost(link: link)] : [])
+        }
     }
 
     /// Sends, or keeps for later.
@@ -99,7 +137,12 @@ struct Masters: ~Copyable {
     /// - Returns: `false` where the peer is gone or does not read.
     mutating func send(_ bytes: [UInt8], on link: Int) -> Bool {
         guard let peer = peers[link] else { return true }
-        peer.waiting += bytes
+        if let security = peer.security {
+            security.send(bytes)
+            peer.waiting += security.outgoing()
+        } else {
+            peer.waiting += bytes
+        }
         let isWell = push(link) && peer.waiting.count <= Self.longestWaiting
         if !isWell { peers[link] = nil }
         return isWell

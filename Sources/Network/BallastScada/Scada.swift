@@ -15,9 +15,10 @@ public enum Scada {
         let signals = SignalInbox()
         let config = try load(configPath)
         let controller = try Controller(path: config.controlSocket, validity: config.validity)
+        let security = try secure(config)
         var server: ScadaServer
         do throws(NetworkError) {
-            server = try ScadaServer(config, controller, log: log)
+            server = try ScadaServer(config, security, controller, log: log)
         } catch {
             log("not started: \(config.address):\(config.port): \(error)")
             throw UnusableConfiguration()
@@ -26,7 +27,8 @@ public enum Scada {
             try SystemThread(name: "commands") { controller.bring() },
             try SystemThread(name: "status") { controller.watch() },
         ]
-        log("station \(config.table.commonAddress) is listening on \(config.address):\(server.port)")
+        let kind = security == nil ? "" : " (TLS)"
+        log("station \(config.table.commonAddress)\(kind) is listening on \(config.address):\(server.port)")
         server.run(until: signals)
         controller.end()
         let limit = MonotonicTime.now() + .seconds(6)
@@ -37,6 +39,7 @@ public enum Scada {
     /// What a file says, in words, and what is worth a second look; throws what is wrong with it.
     public static func check(configPath path: String) throws -> [String] {
         let config = try ScadaConfig(try YAMLText.load(path: path), file: path)
+        _ = try config.tls.map { try LinkSecurity($0) }
         let table = config.table
         let groups = config.groups.map { group in
             "group \(group.name): \(group.masters.joined(separator: ", "))"
@@ -54,7 +57,13 @@ public enum Scada {
     }
 
     private static func remarks(_ config: ScadaConfig) -> [String] {
-        var remarks = ["links are not encrypted: who may reach the port is for the network to say"]
+        var remarks: [String] = []
+        if config.tls == nil {
+            remarks.append("links are not encrypted: who may reach the port is for the network to say")
+        } else if config.groups.contains(where: { $0.fingerprints.count < $0.masters.count }) {
+            remarks.append(
+                "a master without fingerprint may come with any certificate of master_ca from its address")
+        }
         if config.table.commands.contains(where: { $0.action == .setpoint && !$0.needsSelect })
             && !config.rules.wantsTimedCommands
         {
@@ -70,6 +79,13 @@ public enum Scada {
             remarks.append("\(config.controlSocket) is not there: does ballastd run?")
         }
         return remarks
+    }
+
+    private static func secure(_ config: ScadaConfig) throws -> LinkSecurity? {
+        do { return try config.tls.map { try LinkSecurity($0) } } catch {
+            log("not started: tls: \(error)")
+            throw UnusableConfiguration()
+        }
     }
 
     private static func load(_ path: String) throws -> ScadaConfig {

@@ -10,6 +10,18 @@ public struct ScadaConfig: Sendable, Equatable {
         /// Numeric addresses.
         public var masters: [String]
         public var mayCommand: Bool
+        /// By address: the SHA-256 of the certificate that the master must show, as 64 hexadecimal digits; a
+        /// master that is not here may show any one of the authority.
+        public var fingerprints: [String: String] = [:]
+    }
+
+    /// Certificates of both sides (the profile of IEC 62351-3); paths of PEM files.
+    public struct TLS: Sendable, Equatable {
+        public var certificate: String
+        public var key: String
+        /// The authority of the masters' certificates.
+        public var authority: String
+        public var suites: [CipherSuite]
     }
 
     /// Numeric.
@@ -21,6 +33,8 @@ public struct ScadaConfig: Sendable, Equatable {
     /// Where links, commands and points are shown; `nil` = nowhere.
     public var statusFile: String?
     public var groups: [Group]
+    /// `nil` = links are not encrypted.
+    public var tls: TLS?
     public var rules: OutstationSettings
     /// How long an accepted setpoint holds without a new one.
     public var validity: Duration
@@ -32,13 +46,14 @@ public struct ScadaConfig: Sendable, Equatable {
 
     private init(
         address: String, port: UInt16, controlSocket: String, statusFile: String?, groups: [Group],
-        rules: OutstationSettings, validity: Duration, table: PointTable
+        tls: TLS?, rules: OutstationSettings, validity: Duration, table: PointTable
     ) {
         self.address = address
         self.port = port
         self.controlSocket = controlSocket
         self.statusFile = statusFile
         self.groups = groups
+        self.tls = tls
         self.rules = rules
         self.validity = validity
         self.table = table
@@ -53,6 +68,10 @@ public struct ScadaConfig: Sendable, Equatable {
         let socket = reader.value(ScadaKeys.controlSocket)
         let statusFile = reader.value(ScadaKeys.statusFile)
         let groups = reader.list("redundancy_groups", count: 1...8) { reader, _ in group(reader) }
+        let tls = reader.has("tls") ? reader.section("tls") { self.tls($0) } : nil
+        if tls == nil, groups.contains(where: { !$0.fingerprints.isEmpty }) {
+            reader.refuse("redundancy_groups", "fingerprint: without tls no master shows a certificate")
+        }
         let link = reader.section("link") { self.link($0) }
         let rules = reader.section("commanding") { self.rules($0) }
         let table = PointTable(reader)
@@ -62,14 +81,27 @@ public struct ScadaConfig: Sendable, Equatable {
         rules.settings.groupsMayCommand = groups.map(\.mayCommand)
         return ScadaConfig(
             address: listen.0, port: listen.1, controlSocket: socket, statusFile: statusFile, groups: groups,
-            rules: rules.settings, validity: rules.validity, table: table)
+            tls: tls, rules: rules.settings, validity: rules.validity, table: table)
     }
 
     private static func group(_ reader: ConfigReader) -> Group? {
         let (name, mayCommand) = (reader.value(ScadaKeys.name), reader.value(ScadaKeys.mayCommand))
-        let masters = reader.list("masters", count: 1...8) { reader, _ in reader.value(ScadaKeys.master) }
+        let masters = reader.list("masters", count: 1...8) { reader, _ -> (String, String?)? in
+            let (address, print) = (reader.value(ScadaKeys.master), reader.value(ScadaKeys.fingerprint))
+            guard let address, let print else { return nil }
+            return (address, print)
+        }
         guard let name, let mayCommand else { return nil }
-        return Group(name: name, masters: masters, mayCommand: mayCommand)
+        var group = Group(name: name, masters: masters.map(\.0), mayCommand: mayCommand)
+        for (address, print) in masters { group.fingerprints[address] = print }
+        return group
+    }
+
+    private static func tls(_ reader: ConfigReader) -> TLS? {
+        let (certificate, key) = (reader.value(ScadaKeys.certificate), reader.value(ScadaKeys.key))
+        let (authority, suites) = (reader.value(ScadaKeys.authority), reader.value(ScadaKeys.suites))
+        guard let certificate, let key, let authority, let suites else { return nil }
+        return TLS(certificate: certificate, key: key, authority: authority, suites: suites)
     }
 
     /// Two that command at once would undo each other's setpoints; one address in two groups is nobody's.
@@ -131,6 +163,36 @@ enum ScadaKeys {
     static let mayCommand = ConfigKey<Bool>.flag(
         "commands", .fixed("false"), "whether the group may command; one does")
     static let master = ConfigKey<String>.host("address", .required, "of a master; nobody else is heard")
+    static let fingerprint = ConfigKey<String?>.text(
+        "fingerprint", allowed: "64 hexadecimal digits", .fixed(nil), shown: "none",
+        "SHA-256 of the certificate that the master must show"
+    ) { text in
+        let isDigest = text.utf8.count == 64 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+        return isDigest ? .some(text.lowercased()) : nil
+    }
+    static let certificate = ConfigKey<String>.path("certificate", .required, "ours; PEM, with its chain")
+    static let key = ConfigKey<String>.path("key", .required, "of the certificate; PEM")
+    static let authority = ConfigKey<String>.path(
+        "master_ca", .required, "the authority of the masters' certificates; PEM")
+    static let suites = ConfigKey<[CipherSuite]>(
+        "suites", allowed: "a list of \(CipherSuite.names)", .fixed(CipherSuite.allCases), shown: "all",
+        "what may be agreed on"
+    ) { (node) throws(ConfigComplaint) in
+        let allowed = "a list of \(CipherSuite.names)"
+        guard case .sequence(let elements) = node.content, !elements.isEmpty else {
+            throw ConfigComplaint("is no \(allowed)", at: node.position)
+        }
+        var suites: [CipherSuite] = []
+        for element in elements {
+            let text = try element.text(allowed)
+            guard let suite = CipherSuite(rawValue: text) else {
+                let shown = ConfigWording.quoted(text)
+                throw ConfigComplaint("\(shown) is not one of \(CipherSuite.names)", at: element.position)
+            }
+            suites.append(suite)
+        }
+        return suites
+    }
     static let k = ConfigKey.whole(
         "k", 1...127, "", .fixed(12), "I frames of ours that may be unacknowledged"
     ) { $0 }

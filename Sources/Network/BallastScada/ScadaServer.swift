@@ -20,12 +20,13 @@ struct ScadaServer: ~Copyable {
     private let log: (String) -> Void
 
     init(
-        _ config: ScadaConfig, _ controller: Controller, log: @escaping (String) -> Void
+        _ config: ScadaConfig, _ security: LinkSecurity?, _ controller: Controller,
+        log: @escaping (String) -> Void
     ) throws(NetworkError) {
         self.config = config
         self.controller = controller
         self.log = log
-        masters = try Masters(config)
+        masters = try Masters(config, security)
         station = Outstation(table: config.table, settings: config.rules)
         diary = ScadaDiary(config)
         beatDue = .now()
@@ -61,6 +62,10 @@ struct ScadaServer: ~Copyable {
             carryOut(station.received(bytes, link: link, at: moment), moment)
         case .lost(let link):
             log("link \(link): ended by the other side")
+            diary.closed(link)
+            carryOut(station.lost(link: link, at: moment), moment)
+        case .untrusted(let link, let reason):
+            log("link \(link): closed: not trusted: \(reason)")
             diary.closed(link)
             carryOut(station.lost(link: link, at: moment), moment)
         case .refused(let address):

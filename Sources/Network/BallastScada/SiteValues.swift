@@ -30,9 +30,12 @@ struct SiteValues {
         case .unitCharge: return number(unit.soc_percent)
         case .unitRunning: return .flag(unit.mode == "running")
         case .unitTripped: return .flag(unit.mode == "tripped")
+        case .unitImport: return counter(unit.import_wh, isMeasured: unit.power_kw != nil)
+        case .unitExport: return counter(unit.export_wh, isMeasured: unit.power_kw != nil)
         case .power, .setpoint, .target, .basePoint, .response, .acceptedSetpoint, .reserveUp, .reserveDown,
             .dischargeLimit, .chargeLimit, .stateOfCharge, .frequency, .unitsRunning, .unitsTripped,
-            .inService, .isStopped, .hasTrip, .hasWarning, .isSteered, .isEnabled, .gridGood, .heartbeat:
+            .inService, .isStopped, .hasTrip, .hasWarning, .isSteered, .isEnabled, .gridGood, .heartbeat,
+            .importEnergy, .exportEnergy:
             return .unknown
         }
     }
@@ -64,7 +67,10 @@ struct SiteValues {
         case .isEnabled: return .flag(own.isEnabled)
         case .gridGood: return .flag(status.grid?.frequency_health == "good")
         case .heartbeat: return .number(Double(own.heartbeat))
-        case .unitPower, .unitSetpoint, .unitCharge, .unitRunning, .unitTripped: return .unknown
+        case .importEnergy: return counter(status.import_wh, isMeasured: status.meter_power_kw != nil)
+        case .exportEnergy: return counter(status.export_wh, isMeasured: status.meter_power_kw != nil)
+        case .unitPower, .unitSetpoint, .unitCharge, .unitRunning, .unitTripped, .unitImport, .unitExport:
+            return .unknown
         }
     }
 
@@ -74,6 +80,11 @@ struct SiteValues {
         let rating = units.reduce(0) { $0 + $1.rating_kw }
         guard !units.isEmpty, charges.count == units.count, rating > 0 else { return .unknown }
         return .number(zip(charges, units).reduce(0) { $0 + $1.0 * $1.1.rating_kw } / rating)
+    }
+
+    /// What flows while nobody measures is not in the counter, which is not good then.
+    private static func counter(_ wattHours: Int64?, isMeasured: Bool) -> PointValue {
+        isMeasured ? number(wattHours.map(Double.init)) : .unknown
     }
 
     private static func number(_ value: Double?) -> PointValue { value.map { .number($0) } ?? .unknown }

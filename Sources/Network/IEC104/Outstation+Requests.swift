@@ -85,25 +85,33 @@ extension Outstation {
             } == true
         let isRight =
             asdu.type == .interrogation ? (20...36).contains(group) : (1...5).contains(group & 0x3F)
-        // Counters cannot be frozen or reset from afar, and nothing is aborted.
+        // Counters go on: they are read as they are, never frozen or reset from afar; and nothing is aborted.
         let isPossible =
             isRight && asdu.cause == .activation && (asdu.type == .interrogation || group & 0xC0 == 0)
         guard isPossible, !isBusy, !asdu.isTest else {
             return reply(asdu.answered(confirmation, isNegative: true), link)
         }
         reply(asdu.answered(confirmation, isNegative: false), link)
-        if asdu.type == .interrogation {
-            let cause = Cause(code: group)
-            let wanted = table.points.indices.filter {
-                group == 20 || table.points[$0].group == Int(group) - 20
-            }
-            for page in pages(of: wanted, cause) { reply(page, link) }
+        let wantsCounters = asdu.type == .counterInterrogation
+        let everything: UInt8 = wantsCounters ? 5 : 20
+        let wanted = table.points.indices.filter { index in
+            let point = table.points[index]
+            let isInGroup = point.group.map { $0 == Int(group) - (wantsCounters ? 0 : 20) } ?? false
+            return (point.kind == .counter) == wantsCounters && (group == everything || isInGroup)
         }
+        for page in pages(of: wanted, Self.cause(of: group, counters: wantsCounters)) { reply(page, link) }
         reply(asdu.answered(.activationTermination, isNegative: false), link)
     }
 
+    /// Counters: 37 for all of them, 38 … 41 for their groups. The rest says its own number.
+    private static func cause(of group: UInt8, counters isCounter: Bool) -> Cause {
+        guard isCounter else { return Cause(code: group) }
+        return Cause(code: Cause.countersRequested.code + (group == 5 ? 0 : group))
+    }
+
     private mutating func read(_ asdu: ASDU, _ address: UInt32, _ link: Int) {
-        guard let index = points[address] else {
+        // Integrated totals have no cause that would answer a read.
+        guard let index = points[address], table.points[index].kind != .counter else {
             return reply(asdu.answered(.unknownObject, isNegative: true), link)
         }
         for page in pages(of: [index], .requested) { reply(page, link) }

@@ -37,7 +37,18 @@ extension Outstation {
             let (number, quality) = Self.whole(value / point.scale * 32_768)
             return .normalised(number, quality)
         case (.normalised, _): return .normalised(0, .invalid)
+        case (.counter, .number(let value)): return .counter(Self.count(value * point.scale), 0)
+        case (.counter, _): return .counter(0, Self.invalidCount)
         }
+    }
+
+    /// IV of a counter's octet.
+    private static let invalidCount: UInt8 = 0x80
+
+    /// Whole units that are full; goes on at zero after 2³¹ − 1.
+    private static func count(_ value: Double) -> Int32 {
+        // What is a whole number but for the rounding of its scale is that number.
+        Int32((value + 1e-6).rounded(.down).truncatingRemainder(dividingBy: 2_147_483_648))
     }
 
     /// The nearest number of sixteen bits; what does not fit is marked.

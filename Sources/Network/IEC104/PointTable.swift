@@ -34,14 +34,34 @@ public enum PointSource: String, Sendable, CaseIterable {
     case unitCharge = "unit_soc_percent"
     case unitRunning = "unit_running"
     case unitTripped = "unit_tripped"
+    /// Energy at the point of connection since it was first counted, in Wh; only grows.
+    case importEnergy = "import_wh"
+    case exportEnergy = "export_wh"
+    /// The same at a unit's inverter.
+    case unitImport = "unit_import_wh"
+    case unitExport = "unit_export_wh"
 
     /// Whether the point names a unit.
     public var isOfUnit: Bool {
         switch self {
-        case .unitPower, .unitSetpoint, .unitCharge, .unitRunning, .unitTripped: true
+        case .unitPower, .unitSetpoint, .unitCharge, .unitRunning, .unitTripped, .unitImport, .unitExport:
+            true
         case .power, .setpoint, .target, .basePoint, .response, .acceptedSetpoint, .reserveUp, .reserveDown,
             .dischargeLimit, .chargeLimit, .stateOfCharge, .frequency, .unitsRunning, .unitsTripped,
-            .inService, .isStopped, .hasTrip, .hasWarning, .isSteered, .isEnabled, .gridGood, .heartbeat:
+            .inService, .isStopped, .hasTrip, .hasWarning, .isSteered, .isEnabled, .gridGood, .heartbeat,
+            .importEnergy, .exportEnergy:
+            false
+        }
+    }
+
+    /// Whether it is a counter.
+    public var isCounter: Bool {
+        switch self {
+        case .importEnergy, .exportEnergy, .unitImport, .unitExport: true
+        case .power, .setpoint, .target, .basePoint, .response, .acceptedSetpoint, .reserveUp, .reserveDown,
+            .dischargeLimit, .chargeLimit, .stateOfCharge, .frequency, .unitsRunning, .unitsTripped,
+            .inService, .isStopped, .hasTrip, .hasWarning, .isSteered, .isEnabled, .gridGood, .heartbeat,
+            .unitPower, .unitSetpoint, .unitCharge, .unitRunning, .unitTripped:
             false
         }
     }
@@ -54,7 +74,8 @@ public enum PointSource: String, Sendable, CaseIterable {
             true
         case .power, .setpoint, .target, .basePoint, .response, .acceptedSetpoint, .reserveUp, .reserveDown,
             .dischargeLimit, .chargeLimit, .stateOfCharge, .frequency, .unitsRunning, .unitsTripped,
-            .heartbeat, .unitPower, .unitSetpoint, .unitCharge:
+            .heartbeat, .unitPower, .unitSetpoint, .unitCharge, .importEnergy, .exportEnergy, .unitImport,
+            .unitExport:
             false
         }
     }
@@ -64,6 +85,8 @@ public enum PointSource: String, Sendable, CaseIterable {
 public struct MonitoredPoint: Sendable, Equatable {
     public enum Kind: String, Sendable, CaseIterable {
         case single, double, normalised, scaled, float
+        /// An integrated total; answers counter interrogations alone.
+        case counter
     }
 
     /// 1 … 16777215.
@@ -78,7 +101,7 @@ public struct MonitoredPoint: Sendable, Equatable {
     public var deadband: Double?
     /// `nil` = not sent by itself.
     public var cycle: Duration?
-    /// Its interrogation group, 1 … 16.
+    /// Its interrogation group, 1 … 16; of a counter 1 … 4.
     public var group: Int?
 
     public init(
@@ -199,10 +222,25 @@ public struct PointTable: Sendable, Equatable {
             )
         }
         if scale == 0 { reader.refuse("scale", "0 makes every value the same") }
+        if kind == .counter || source.isCounter { checkCounter(kind, source, scale, cycle, group, reader) }
         if let group, Int(exactly: group) == nil { reader.refuse("group", "is not a whole number") }
         return MonitoredPoint(
             address: address, kind: kind, source: source, unit: unit, scale: scale, deadband: deadband,
             cycle: cycle.map { .milliseconds(Int64($0 * 1_000)) }, group: group.flatMap { Int(exactly: $0) })
+    }
+
+    /// A counter is asked for, or tells of itself by its deadband; it never goes backward.
+    private static func checkCounter(
+        _ kind: MonitoredPoint.Kind, _ source: PointSource, _ scale: Double, _ cycle: Double?,
+        _ group: Double?, _ reader: ConfigReader
+    ) {
+        guard kind == .counter, source.isCounter else {
+            let what = source.isCounter ? "a counter" : "no counter"
+            return reader.refuse("type", "\(kind.rawValue) does not fit \(source.rawValue), which is \(what)")
+        }
+        if scale < 0 { reader.refuse("scale", "a counter that falls is none") }
+        if cycle != nil { reader.refuse("cycle_s", "counters are asked for, or told by their deadband") }
+        if let group, group > 4 { reader.refuse("group", "counters have the groups 1 … 4") }
     }
 
     private static func command(_ reader: ConfigReader) -> CommandPoint? {
@@ -250,6 +288,7 @@ extension MonitoredPoint.Kind {
         case .normalised: .normalised
         case .scaled: .scaled
         case .float: .float
+        case .counter: .counter
         }
     }
 
@@ -261,6 +300,7 @@ extension MonitoredPoint.Kind {
         case .normalised: .normalisedTimed
         case .scaled: .scaledTimed
         case .float: .floatTimed
+        case .counter: .counterTimed
         }
     }
 }
@@ -310,7 +350,7 @@ enum PointKeys {
     static let deadband = maybe(
         "deadband", 0...1_000_000, "a change by so much, in the source's unit, is told at once")
     static let cycle = maybe("cycle_s", 0.1...3_600, "sent so often by itself")
-    static let group = maybe("group", 1...16, "its interrogation group, a whole number")
+    static let group = maybe("group", 1...16, "its interrogation group, a whole number; of counters 1 … 4")
 
     /// A number that need not be there.
     private static func maybe(

@@ -43,6 +43,7 @@ import Testing
         ("frequency_sources: [{source: inverter}]",                      "is missing (required: the id of a unit)"),
         ("frequency_sources: [{source: inverter, unit: C}]",             "is no unit of this file"),
         ("frequency_sources: [{source: pmu, host: 10.0.0.9}]",           "id_code: is missing"),
+        ("frequency_sources: [{source: pmu, host: 10.0.0.9, id_code: 7, data_port: 5000}]", "data_port: does not belong to transport tcp"),
         ("frequency_sources: [{source: pmu, id_code: 7}]",               "host: is missing"),
         ("frequency_sources: [{source: meter, port: 1}]",                "unknown key"),
         ("frequency_source: meter\nfrequency_sources: [{source: meter}]", "stands beside frequency_sources"),

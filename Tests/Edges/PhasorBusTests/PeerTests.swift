@@ -60,6 +60,24 @@ private final class Peer {
         #expect(bench.status.configurations >= 1)
     }
 
+    @Test func `a PMU that is commanded by TCP and sends by UDP is read, and nobody else's datagrams are`()
+        throws
+    {
+        let (port, dataPort) = (try Self.freePort(), try Self.freePort())
+        let peer = try Peer("phasor_mixed.py", ["\(port)", "\(dataPort)"])
+        var bench = Bench(.mixed(host: "127.0.0.1", port: port, dataPort: dataPort))
+        #expect(bench.run { $0.status.samples >= 20 }, "\(peer.line() ?? "no READY")")
+        let first = bench.frequency
+        #expect((try #require(first) - Hertz(49.987)).magnitude < Hertz(1e-6))
+        #expect(bench.status.configurations >= 1 && bench.status.rejected == 0)
+        // Another address tells 51 Hz in the same frames, and longer than the PMU itself.
+        #expect(bench.run { $0.status.garbageBytes > 1_000 })
+        let later = bench.frequency
+        #expect((try #require(later) - Hertz(49.987)).magnitude < Hertz(1e-6))
+        // The data ends with the commands.
+        #expect(bench.run { !$0.status.isLinkUp && $0.linkFaults.contains(.peerClosed) })
+    }
+
     @Test func `the package's client reads our PMU`() throws {
         var station = try Station(float: false)
         station.frequency = 49.987

@@ -45,6 +45,13 @@ import YAMLText
         (", commands: true", "",                         "no redundancy group may command"),
         ("listen:", "link: {k: 12, w: 9}\nlisten:",      "9 is more than two thirds of k (12)"),
         ("listen:", "link: {t1_s: 10, t2_s: 10}\nlisten:", "is not shorter than t1_s"),
+        ("type: float, source: power_kw", "type: counter, source: power_kw", "counter does not fit power_kw, which is no counter"),
+        ("source: power_kw", "source: import_wh",        "float does not fit import_wh, which is a counter"),
+        ("type: float, source: power_kw", "type: counter, source: import_wh", "counters are asked for"),
+        ("type: float, source: power_kw, scale: 0.001", "type: counter, source: import_wh, scale: -1", "a counter that falls is none"),
+        ("address: 192.0.2.1}", "address: 192.0.2.1, fingerprint: 12}", "64 hexadecimal digits"),
+        ("listen:", "tls: {certificate: a, key: b, master_ca: c, suites: [TLS_RSA_WITH_AES_128_CBC_SHA]}\nlisten:", "is not one of TLS_1_3"),
+        ("listen:", "tls: {certificate: a, key: b}\nlisten:", "tls.master_ca"),
         ("listen:", "lisen:",                            "did you mean listen?"),
     ]
 
@@ -80,10 +87,10 @@ import YAMLText
             .appending(path: "../../../config/examples/scada.yaml").standardizedFileURL.path
         let said = try Scada.check(configPath: path).joined(separator: "\n")
         for part in [
-            "station 47 on 0.0.0.0:2404: 11 points, 2 commands",
+            "station 47 on 0.0.0.0:2404: 13 points, 2 commands",
             "group control_centre: 192.0.2.10, 192.0.2.11, may command", "remark: links are not encrypted",
             "remark: setpoints without a time are taken",
         ] { #expect(said.contains(part), "\(part) in\n\(said)") }
-        #expect(try Scada.signalList(configPath: path).split(separator: "\n").count == 14)
+        #expect(try Scada.signalList(configPath: path).split(separator: "\n").count == 16)
     }
 }

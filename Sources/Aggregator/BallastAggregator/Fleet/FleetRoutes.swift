@@ -24,6 +24,10 @@ struct FleetRoutes: Sendable {
                 .get, "/v1/nodes/{id}", .read, "One place, a zone or a co-operative.", isFrequent: true,
                 answer: node),
             Route(
+                .get, "/v1/nodes/{id}/compliance", .read,
+                "How the sites below a place have done by months and quarters; not a regulator's judgement.",
+                query: [.from, .until, .format], answer: compliance),
+            Route(
                 .post, Self.dispatchPattern, .dispatch,
                 "Asks a place for a power, or for no more than a draw from the grid, for a time.",
                 bodyLimit: DispatchWish.sizeLimit, answer: ask),
@@ -84,6 +88,16 @@ struct FleetRoutes: Sendable {
             let found = FleetNodes.text(controller, at: now).first(where: { $0.node == index })
         else { throw Refusal(.notFound, "that place is not below this level") }
         return Answers.json(found.json)
+    }
+
+    private func compliance(_ call: Call) async throws -> Response {
+        try check(.read, call.site, call.caller)
+        guard let node = tree.index(of: call.site) else { throw Refusal(.notFound, "there is no such place") }
+        let sites = tree.leaves(under: node).map { leaf in
+            let place = tree.nodes[leaf].place
+            return Compliance.Site(id: place.id, weight: place.nameplate.map { Double($0.count) })
+        }
+        return try await Compliance(call, of: sites).answer(from: store)
     }
 
     private func ask(_ call: Call) async throws -> Response {

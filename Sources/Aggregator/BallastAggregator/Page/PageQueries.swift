@@ -70,6 +70,24 @@ extension TelemetryStore {
         }
     }
 
+    /// What was told of how powers from outside were followed in a time, by who asked.
+    func signals(of site: String, in range: Range<Int64>) async throws -> [ToldSignal] {
+        try await pool.read { database in
+            var told = ToldSignal.Source.allCases.map { ToldSignal($0) }
+            let rows = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT data FROM record WHERE site = ? AND kind = 'signal_time' AND t_ms >= ? AND t_ms < ?
+                    ORDER BY t_ms LIMIT 40000
+                    """, arguments: [site, range.lowerBound, range.upperBound])
+            while let row = try rows.next() {
+                let text: String = row["data"]
+                for index in told.indices { told[index].take(Array(text.utf8)) }
+            }
+            return told
+        }
+    }
+
     /// The records of a kind, by the site's time.
     func records(_ kind: String, _ wanted: Wanted) async throws -> Page {
         try await pool.read { database in

@@ -18,9 +18,10 @@ extension StatusPage {
           if (!session) return;
           const main = byId("main"), [site, tab] = place(), focus = document.activeElement;
           safely(() => { drawDangers(); return []; });
-          for (const [id, here] of [["fleet-link", !location.hash.startsWith("#/alarms")], ["alarms-link", location.hash === "#/alarms"]])
+          const isPlaces = location.hash === "#/places", isAlarms = location.hash === "#/alarms";
+          for (const [id, here] of [["fleet-link", !isPlaces && !isAlarms], ["places-link", isPlaces], ["alarms-link", isAlarms]])
             here ? byId(id).setAttribute("aria-current", "page") : byId(id).removeAttribute("aria-current");
-          const views = location.hash === "#/alarms" ? safely(() => alarmView(null))
+          const views = isAlarms ? safely(() => alarmView(null)) : isPlaces ? safely(placesView)
             : site === null ? safely(fleetView) : safely(() => siteView(site, tab));
           // The place of the keyboard and of the eyes stays.
           const way = focus && main.contains(focus) ? pathTo(main, focus) : null, key = way ? focus.dataset.key : undefined;
@@ -65,6 +66,7 @@ extension StatusPage {
           rows.clear();
           sheets.clear();
           detail = null;
+          closePlaces();
           byId("main").replaceChildren();
           byId("dangers").replaceChildren();
           byId("dangers").dataset.now = "";
@@ -84,6 +86,8 @@ extension StatusPage {
           byId("who").textContent = text(session.name);
           for (const id of ["logout", "who", "views"]) byId(id).hidden = false;
           follow(session);
+          // An aggregator that is no level of a fleet has no places.
+          loadPlaces().then(draw, () => {});
         }
 
         // The stream of changed rows; where it ends, it is opened again.
@@ -133,6 +137,7 @@ extension StatusPage {
           try {
             const [site] = place();
             const wanted = [loadAlarms()];
+            if (location.hash === "#/places") wanted.push(loadPlaces());
             if (site !== null && rows.has(site)) wanted.push(ask(path(site) + "/state").then(state => { detail = state; }));
             await Promise.all(wanted);
           } catch (error) { if (isConnected()) fault = error.message; }

@@ -18,7 +18,8 @@ enum StatusPage {
         + " frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
     static let script =
-        scriptBase + scriptFleet + scriptCells + scriptCurves + scriptMore + scriptSite + scriptStart
+        scriptBase + scriptFleet + scriptPlaces + scriptCells + scriptCurves + scriptMore + scriptSite
+        + scriptStart
 
     static let html = """
         <!DOCTYPE html>
@@ -34,7 +35,7 @@ enum StatusPage {
         <header>
         <h1><a href="#/">Ballast</a></h1>
         <nav id="views" aria-label="views" hidden><a href="#/" id="fleet-link">Fleet</a>
-        <a href="#/alarms" id="alarms-link">Alarms</a></nav>
+        <a href="#/places" id="places-link" hidden>Places</a> <a href="#/alarms" id="alarms-link">Alarms</a></nav>
         <span id="link" role="status">…</span>
         <span class="push"><span id="who" class="dim" hidden></span> <button id="logout" hidden>log out</button></span>
         </header>

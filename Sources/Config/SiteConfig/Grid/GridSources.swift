@@ -18,6 +18,8 @@ public struct PhasorSourceConfig: Sendable, Equatable {
         case tcp
         /// We command it by datagrams.
         case udp
+        /// We connect and command it; its data comes as datagrams to `dataPort`.
+        case tcpUDP = "tcp_udp"
         /// It sends by itself to our address, or to a multicast group; `host` is that address.
         case udpListen = "udp_listen"
     }
@@ -26,6 +28,8 @@ public struct PhasorSourceConfig: Sendable, Equatable {
     public var transport: Transport
     public var host: String
     public var port: UInt16
+    /// With `tcpUDP`: our own port, to which its data comes.
+    public var dataPort: UInt16 = 4_713
     /// IDCODE of the stream.
     public var idCode: UInt16
     /// IDCODE of the PMU in the stream; `nil` = its first.
@@ -59,6 +63,9 @@ enum GridSourceKeys {
     static let port = ConfigKey.whole(
         "port", 1...65_535, "", .computed("4712; 4713 with udp and udp_listen"), "with pmu: the port"
     ) { UInt16(clamping: $0) }
+    static let dataPort = ConfigKey.whole(
+        "data_port", 1...65_535, "", .fixed(4_713), "with tcp_udp: our own port, where its data comes"
+    ) { UInt16(clamping: $0) }
     static let idCode = ConfigKey.whole(
         "id_code", 1...65_534, "", .computed("none"), "with pmu: IDCODE of the stream"
     ) { UInt16(clamping: $0) }
@@ -88,7 +95,7 @@ enum GridSourceKeys {
 
     static var reference: [any ReferenceEntry] {
         [
-            source, unit, name, transport, host, port, idCode, unitIDCode, rate, floatIsDeviation,
+            source, unit, name, transport, host, port, dataPort, idCode, unitIDCode, rate, floatIsDeviation,
             isAtConnection,
         ]
     }
@@ -181,6 +188,7 @@ struct GridSourceReader {
         let transport = reader.value(Keys.transport)
         let host = reader.value(Keys.host)
         let port = reader.value(Keys.port)
+        let dataPort = reader.value(Keys.dataPort)
         let idCode = reader.value(Keys.idCode)
         let unitIDCode = reader.value(Keys.unitIDCode)
         let period = reader.value(Keys.rate)
@@ -194,13 +202,17 @@ struct GridSourceReader {
                 "host",
                 "\(ConfigWording.quoted(host)) is a name (mode production takes IPv4 addresses only)")
         }
-        guard let name, let transport, let host, let idCode, let period, let floatIsDeviation,
+        if let transport, transport != .tcpUDP, reader.has("data_port") {
+            reader.refuse("data_port", "does not belong to transport \(transport.rawValue)")
+        }
+        guard let name, let transport, let host, let dataPort, let idCode, let period, let floatIsDeviation,
             let isAtConnection
         else { return nil }
+        let usual: UInt16 = transport == .tcp || transport == .tcpUDP ? 4_712 : 4_713
         return .phasor(
             PhasorSourceConfig(
                 name: name, transport: transport, host: host,
-                port: port ?? (transport == .tcp ? 4_712 : 4_713), idCode: idCode, unitIDCode: unitIDCode,
+                port: port ?? usual, dataPort: dataPort, idCode: idCode, unitIDCode: unitIDCode,
                 period: period, floatIsDeviation: floatIsDeviation, isAtConnection: isAtConnection))
     }
 }

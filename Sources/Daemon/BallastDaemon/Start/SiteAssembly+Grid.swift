@@ -83,6 +83,7 @@ extension PhasorAddress {
         switch config.transport {
         case .tcp: self = .tcp(host: config.host, port: config.port)
         case .udp: self = .udp(host: config.host, port: config.port)
+        case .tcpUDP: self = .mixed(host: config.host, port: config.port, dataPort: config.dataPort)
         case .udpListen: self = .udpListen(host: config.host, port: config.port)
         }
     }

@@ -18,6 +18,7 @@ struct SiteRecordWriter {
     /// The response is shown a frequency that nobody measures.
     fileprivate var isTest = false
     fileprivate var frequency: FrequencyTeller
+    fileprivate var signal: SignalTeller
     /// Of the batteries that tell single cells.
     fileprivate let cells: FixedList<CellTeller>
     /// Told at the start and once a day, for an aggregator that is new.
@@ -31,6 +32,7 @@ struct SiteRecordWriter {
         }
         columns = ColumnEncoder(site: config.siteID, mode: config.mode.rawValue)
         frequency = FrequencyTeller(mode: config.mode.rawValue)
+        signal = SignalTeller(mode: config.mode.rawValue)
         // A book that cannot be read is none, as one that was never written.
         let saved =
             (try? DurableFile.read(
@@ -55,6 +57,9 @@ extension Supervisor {
         let written = records.columns.look(
             SiteValues(status), monotonicMilliseconds: milliseconds, wallMilliseconds: wallMilliseconds)
         for record in written { recorder.record(record) }
+        for record in records.signal.take(status, at: wallMilliseconds, isTest: records.isTest) {
+            recorder.record(record, lane: .kept)
+        }
         tellCells(at: now, wallMilliseconds: wallMilliseconds)
     }
 
@@ -122,9 +127,22 @@ extension Supervisor {
         recorder.persist(EnergyBook.name, records.energy.bytes)
     }
 
+    /// Writes the counters into a status.
+    func showCounters(in status: inout SiteStatus) {
+        if let meter = records.energy.counters(0) {
+            (status.import_wh, status.export_wh) = (meter.imported, meter.exported)
+        }
+        for index in status.units.indices {
+            guard let unit = records.energy.counters(index + 1) else { continue }
+            status.units[index].import_wh = unit.imported
+            status.units[index].export_wh = unit.exported
+        }
+    }
+
     /// What waits to be told, at the end.
     mutating func endRecords(at now: MonotonicTime) {
         if let record = records.columns.flush(at: now.nanoseconds / 1_000_000) { recorder.record(record) }
+        for record in records.signal.end() { recorder.record(record, lane: .kept) }
         recorder.persist(EnergyBook.name, records.energy.bytes)
     }
 }

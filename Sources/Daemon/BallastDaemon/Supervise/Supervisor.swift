@@ -297,6 +297,7 @@ struct Supervisor: ~Copyable {
             status.units[index].reversion = reversion.text(index, of: site)
             status.units[index].output_watchdog = reversion.watchdogText(index, of: site)
         }
+        showCounters(in: &status)
         control.update(status, trips: trips, events: recorder.recentEvents)
         guard now >= telemetryDue else { return }
         telemetryDue = now + .seconds(1)

@@ -46,6 +46,9 @@ struct EnergyCount: Sendable, Equatable {
         if joules >= 0 { exported += joules } else { imported -= joules }
     }
 
+    /// Whether a power was ever measured.
+    var isKnown: Bool { last != nil || imported > 0 || exported > 0 }
+
     /// Begins to count how long power is known anew.
     mutating func beginBlock() { measured = .zero }
 }
@@ -90,6 +93,13 @@ struct EnergyBook: Sendable {
         self.mode = mode
         points = names.map { Point(name: $0) }
         if let saved { restore(saved) }
+    }
+
+    /// Of a point since it was first counted, in Wh; `nil` where nothing was ever measured.
+    func counters(_ index: Int) -> (imported: Int64, exported: Int64)? {
+        let count = points[index].count
+        guard count.isKnown else { return nil }
+        return (Self.wattHours(count.imported), Self.wattHours(count.exported))
     }
 
     /// Takes what power a point has, if anybody knows.
