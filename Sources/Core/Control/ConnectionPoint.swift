@@ -98,7 +98,21 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         for index in 0..<count where group.mask & (1 << UInt64(index)) == 0 {
             add(index, images, &units, isMetered, now, &rest)
         }
-        return tried(limits.window(beside: rest), meter == nil ? nil : own, now)
+        return tried(proving(limits, rest), meter == nil ? nil : own, now)
+    }
+
+    /// What the limits leave, and the one step more that proves a meter which has shown something else than
+    /// what it is trusted with for long; never more than what it shows would leave.
+    private func proving(_ limits: SiteLimits, _ rest: SiteLimits.Rest) -> (lowest: Watts?, highest: Watts?) {
+        let window = limits.window(beside: rest)
+        guard let step = check.stepToProve else { return window }
+        var shown = rest
+        (shown.least, shown.most) = (step.others, step.others)
+        let widest = limits.window(beside: shown)
+        return (
+            window.lowest.map { min($0, max(widest.lowest ?? $0, step.lowest)) },
+            window.highest.map { max($0, min(widest.highest ?? $0, step.highest)) }
+        )
     }
 
     /// At an even power no step of ours tells of a meter that nobody trusts, and a limit that it does not

@@ -275,7 +275,7 @@ public struct Controller: Sendable, BitwiseCopyable {
         var span = shares.mutableSpan
         let given = sharing.share(rest, over: &span, count: unitCount)
         // While the grid asks for a response the ramp holds back only what others have in its place.
-        if decision.response != .zero, given.magnitude < rest.magnitude * (1 - 1e-9) {
+        if responder.isAsked, decision.response != .zero, given.magnitude < rest.magnitude * (1 - 1e-9) {
             shareWhole(rest, &decision)
         }
         for index in 0..<unitCount {

@@ -74,6 +74,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var oddSign = 0.0
     /// What the others drew when the meter was last seen right.
     private var trusted: Watts = .zero
+    /// Since when it has shown something else than that.
+    private var oddsSince: MonotonicTime?
     /// What the others draw by the readings of now, which are of different moments; smoothed, since a limit
     /// that followed each difference would swing with it.
     private var shown: (others: Watts, at: MonotonicTime)?
@@ -109,6 +111,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     public var isStanding: Bool { stoodFor > settling }
     /// A step waits for its verdict.
     public var isJudging: Bool { steppedAt != nil }
+    /// A proven meter lives, and has long shown something else than what it is trusted with.
+    private var isAtOdds = false
 
     /// A step went by without a verdict, and the meter did not show it: what was proven before is not.
     public mutating func doubt() {
@@ -125,6 +129,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         reference = nil
         steppedAt = nil
         shown = nil
+        (oddsSince, isAtOdds) = (nil, false)
         slow.forget()
         (isUnshown, isAway, movedWith, restingAway, stillSince) = (false, false, nil, nil, nil)
     }
@@ -152,13 +157,15 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         if let movedAt, now - movedAt <= Self.smoothing { movedWith = point }
         last = meter
         judgeStillness(point, now)
+        noteOdds(loadMax, now)
         guard let reference else { return begin(point, now) }
         let change = own - reference.own
         isAway = change.magnitude >= step * 0.1
         if let begun = unsettledSince {
             if change.magnitude >= step * 0.25 { return begin(point, now) }
             if now - begun >= settling {
-                (unsettledSince, self.reference) = (nil, point)
+                // What moved until now belongs to the way here, and is no load's doing.
+                (unsettledSince, self.reference, followed) = (nil, point, point)
                 settle(point, loadMax)
             }
         }
@@ -195,6 +202,22 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         let smooth = before.others + (point.others - before.others) * share
         // What changes by more than readings can differ is followed at once.
         shown = (min(max(smooth, point.others - step * 0.5), point.others + step * 0.5), now)
+    }
+
+    /// What is shown is not what was trusted. A change of the load is followed long before this counts.
+    private mutating func noteOdds(_ loadMax: Watts?, _ now: MonotonicTime) {
+        guard verdict == .proven, !isStanding, let seen = shown?.others, !isBeyond(seen, loadMax),
+            (seen - trusted).magnitude >= step * 0.25
+        else {
+            (oddsSince, isAtOdds) = (nil, false)
+            return
+        }
+        let since = oddsSince ?? now
+        (oddsSince, isAtOdds) = (since, now - since >= settling * 3)
+    }
+
+    private func isBeyond(_ seen: Watts, _ loadMax: Watts?) -> Bool {
+        loadMax.map { seen.magnitude > $0 + step } ?? false
     }
 
     /// Power that creeps on is judged by its sum.
@@ -260,11 +283,13 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     }
 
     /// What the meter has moved by the load alone. Where the units creep it has moved with them, or should
-    /// have: that is no load's doing, and judged when it has come to something.
+    /// have: that is no load's doing, and judged when it has come to something. A meter that lies about the
+    /// creeping is wrong by twice that at the most; what is more the load has done.
     private func loadChange(to point: Point) -> Watts {
         guard let followed, point.meter != followed.meter else { return .zero }
         let own = point.own - followed.own
-        return own.magnitude < step * 0.005 ? point.meter - followed.meter - own : .zero
+        let change = point.meter - followed.meter - own
+        return own.magnitude < step * 0.005 || change.magnitude > own.magnitude * 3 ? change : .zero
     }
 
     private mutating func judge(_ own: Watts, _ meter: Watts, _ loadMax: Watts) {
@@ -274,6 +299,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
             verdict = .proven
             return
         }
+        (oddsSince, isAtOdds) = (nil, false)
         let sign = ratio < -0.4 ? -1.0 : 0
         odd = sign == oddSign ? odd + 1 : 1
         oddSign = sign
@@ -313,6 +339,17 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         return loadMax != nil ? (min(least, said), max(most, -said)) : (least, most)
     }
 
+    /// Where a proven meter has long shown something else than what it is trusted with, one step can tell:
+    /// what everything else draws were it right, and how far from where the units rest that step may go.
+    ///
+    /// Else the power that is withheld on its account would keep the units from ever taking that step. One
+    /// that it does not show closes this again, and the time begins anew.
+    public var stepToProve: (others: Watts, lowest: Watts, highest: Watts)? {
+        guard isAtOdds, unsettledSince == nil, let reference, let seen = shown?.others else { return nil }
+        let most = step * 1.3
+        return (seen, reference.own - most, reference.own + most)
+    }
+
     /// What a meter that shows the same digits for long no longer widens a limit by: a living one moves.
     ///
     /// It grows from next to nothing, so that the display of a coarse meter moves with the units' own power,
@@ -324,8 +361,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
 
     private func believed(_ seen: Watts, _ loadMax: Watts?) -> (least: Watts, most: Watts) {
         let said = loadMax ?? .zero
-        let isBeyond = loadMax != nil && seen.magnitude > said + step
-        if verdict == .unproven || isBeyond { return (min(seen, -said), max(seen, said)) }
+        if verdict == .unproven || isBeyond(seen, loadMax) { return (min(seen, -said), max(seen, said)) }
         if steppedAt != nil || unsettledSince != nil || odd > 0 || isUnshown || isAway {
             return (min(seen, trusted), max(seen, trusted))
         }

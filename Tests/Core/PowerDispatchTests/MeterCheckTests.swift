@@ -231,6 +231,70 @@ import Testing
         #expect(bench.check.verdict == .astray)
     }
 
+    @Test func `what a meter shows late, as units leave, is no load of anybody's`() {
+        var bench = Bench()
+        bench.loadMax = .zero
+        bench.run(for: 2)
+        bench.run(to: -110, for: 5)
+        #expect(bench.check.verdict == .proven)
+        // Stopped units count no more; the meter shows for a moment what they took.
+        (bench.own, bench.meter) = (0, { _ in -110 })
+        bench.check.regroup(own: .zero)
+        bench.run(for: 0.2)
+        bench.meter = { $0 }
+        bench.run(for: 6)
+        bench.run(to: 1.5, for: 1)
+        #expect(bench.shows(0, 0), "\(bench.others)")
+    }
+
+    @Test func `a load that moves while the units creep is followed`() {
+        var bench = Bench()
+        bench.run(for: 2)
+        bench.run(to: 50, for: 5)
+        bench.load = 30
+        bench.run(to: 50.4, rate: 0.3, for: 6)
+        bench.run(to: 51.5, for: 1)
+        #expect(bench.shows(30, 30), "\(bench.others)")
+    }
+
+    /// A step that a reversed meter shows, and a load that comes behind it: whom to believe a step tells.
+    static func atOdds() -> Bench {
+        var bench = Bench()
+        bench.loadMax = .kilowatts(200)
+        bench.run(for: 2)
+        bench.run(to: 50, for: 5)
+        bench.meter = { -$0 }
+        bench.run(to: 80, for: 0.1)
+        bench.run(for: 2)
+        bench.meter = { $0 }
+        bench.load = 60
+        return bench
+    }
+
+    @Test func `one that shows for long what it is not trusted with gets one step to prove it`() throws {
+        var bench = Self.atOdds()
+        bench.run(for: 3)
+        #expect(bench.check.verdict == .proven && bench.check.stepToProve == nil)
+        #expect(bench.others.0 < 1, "what is not trusted widens nothing")
+        bench.run(for: 3)
+        let step = try #require(bench.check.stepToProve)
+        #expect(abs(step.others.kilowatts - 60) < 0.1)
+        #expect(abs(step.lowest.kilowatts - 67) < 0.1 && abs(step.highest.kilowatts - 93) < 0.1)
+        bench.run(to: 93, for: 3)
+        #expect(bench.check.verdict == .proven && bench.check.stepToProve == nil)
+        #expect(bench.shows(60, 60), "\(bench.others)")
+    }
+
+    @Test func `a step that it does not show closes that again`() {
+        var bench = Self.atOdds()
+        bench.run(for: 6)
+        #expect(bench.check.stepToProve != nil)
+        bench.meter = { -$0 }
+        bench.run(for: 0.5)
+        bench.run(to: 93, for: 1.4)
+        #expect(bench.check.stepToProve == nil && bench.check.verdict == .reversed)
+    }
+
     /// No step is needed: 200 kW of units rest beside 60 kW of load, 100 at the most.
     @Test func `one whose digits stand still widens less and less, and has it all back when one moves`() {
         var bench = Bench()

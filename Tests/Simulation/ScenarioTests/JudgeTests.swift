@@ -134,6 +134,10 @@ struct MadeUpRun {
             $1.current = Amperes(-150)
             $1.truth?.allowedCurrent = -140...200
         },
+        Case(.currentWithinLimits, "the program stood still, and goes on a second later as before") {
+            $1.truth?.allowedCurrent = $0 < 5 ? -200...200 : -200...140
+            if $0 > 4.9, $0 < 5.8 { $1.mode = nil }
+        },
         Case(.powerFollowsOrIsTold, "45 kW less than asked for") { $1.delivered = .kilowatts(5) },
         Case(.powerFollowsOrIsTold, "turned round half of the time") {
             $1.delivered = .kilowatts(Int($0 * 2) % 2 == 0 ? 50 : -50)
@@ -203,6 +207,10 @@ struct MadeUpRun {
             $1.current = Amperes(0.4)
             $1.truth?.allowedCurrent = -200...0
             $1.delivered = .zero
+        },
+        Case(.currentWithinLimits, "the program stands still as the battery narrows it") {
+            $1.truth?.allowedCurrent = $0 < 5 || $0 > 5.8 ? -200...200 : -200...140
+            if $0 > 4.9, $0 < 5.8 { $1.mode = nil }
         },
         Case(.powerFollowsOrIsTold, "it is told") {
             $1.delivered = .zero
@@ -282,6 +290,35 @@ struct MadeUpRun {
         let short = (at: 1.0, words: "mode A standby --for 10s --by 1001")
         #expect(try judged([short], from: 25).isFailed, "the end of its time starts nothing")
         #expect(try !judged([short, (20, "resume A")], from: 25).isFailed)
+    }
+
+    @Test func `what is said in the instant of the program's end counts where it was told`() throws {
+        func judged(_ events: [RunEvent]) throws -> Judgement {
+            var history = MadeUpRun.history(seconds: 60) { time, sample in
+                sample.isDaemonRunning = time < 1.05 || time > 3
+                if !sample.isDaemonRunning { sample.units[0].mode = nil }
+                sample.units[0].delivered = .kilowatts(time > 25 ? 50 : 0)
+            }
+            let wish = try OperatorCommand("mode A maintenance --for 1h --by 1001").wish
+            history.commands = [RunWish(time: .seconds(1), wish: wish, person: "1001")]
+            history.events = events
+            return Invariant.staysWhereItIsPut.judged(on: history)
+        }
+        let told = RunEvent(time: .milliseconds(1_020), name: "maintenance", unit: "A")
+        #expect(try !judged([]).isFailed, "nobody was told that it is taken")
+        #expect(try judged([told]).isFailed)
+    }
+
+    @Test func `a unit that a person holds lingers for that reason, and after its end for none`() {
+        func judged(_ end: [RunEvent]) -> Judgement {
+            var history = MadeUpRun.history(seconds: 60) { $1.units[0].mode = "standby" }
+            history.events =
+                [RunEvent(time: .seconds(1), name: "override", unit: "A", cause: "hold")] + end
+            return Invariant.recovers.judged(on: history)
+        }
+        #expect(!judged([]).isFailed)
+        let end = RunEvent(time: .seconds(9), name: "override_end", unit: "A", cause: "hold")
+        #expect(judged([end]).isFailed)
     }
 
     @Test func `who is called silent has said nothing for that long`() {

@@ -51,7 +51,7 @@ extension RunHistory {
     ) {
         let id = units[unit].id
         // Nobody hears what is said to a program that does not run.
-        guard sample.isDaemonRunning, sample.units[unit].mode != nil else { return }
+        guard sample.isDaemonRunning, sample.units[unit].mode != nil, wasTaken(command, id) else { return }
         switch command.wish {
         case .maintenance(id, let time):
             if !isRefused("maintenance_refused", id, command.time) {
@@ -68,6 +68,16 @@ extension RunHistory {
         case .resume(id?): standing.isOver = false
         case .maintenance, .standby, .hold, .auto, .resume, .setpoint, .revoke, .reset, .stop, .lease: break
         }
+    }
+
+    /// What was said in the instant of the program's end counts where it was told; else nobody had an answer.
+    private func wasTaken(_ command: RunWish, _ unit: String) -> Bool {
+        let isNow = { (time: Duration) in time >= command.time && time <= command.time + reaction }
+        return samples.allSatisfy { !isNow($0.time) || $0.isDaemonRunning }
+            || events.contains {
+                $0.unit == unit && isNow($0.time)
+                    && ["maintenance", "maintenance_end", "override", "override_end"].contains($0.name)
+            }
     }
 
     private func isRefused(_ name: String, _ unit: String, _ time: Duration) -> Bool {

@@ -152,12 +152,16 @@ extension RunHistory {
         return current.value <= high && current.value >= allowed.lowerBound * 1.02 - 0.5
     }
 
-    /// Whether it was allowed at some instant of the time before.
+    /// Whether it was allowed at some instant of the time before. While the program stands still nobody can
+    /// act; where that lasts, the inverter's own timer counts (`isAlone`).
     private func wasInside(
         _ current: Amperes, _ unit: Int, _ index: Int, within time: Duration
     ) -> Bool {
+        var (spent, next) = (Duration.zero, samples[index].time)
         for earlier in samples[...index].reversed() {
-            if earlier.time < samples[index].time - time { return false }
+            if earlier.units[unit].mode != nil { spent += next - earlier.time }
+            next = earlier.time
+            if spent > time { return false }
             guard let truth = earlier.units[unit].truth, let allowed = truth.allowedCurrent else {
                 return true
             }

@@ -313,14 +313,15 @@ extension RunHistory {
         return end > .zero ? .passed : .notJudged("nothing was seen")
     }
 
-    /// An operator keeps it in standby.
+    /// An operator keeps it in standby, or holds it.
     private func isTakenOut(_ unit: String, at time: Duration) -> Bool {
-        var isOut = false
-        for event in events where event.unit == unit && event.time <= time && event.cause == "standby" {
-            if event.name == "override" { isOut = true }
-            if event.name == "override_end" { isOut = false }
+        ["standby", "hold"].contains { kind in
+            let last = events.last {
+                $0.unit == unit && $0.time <= time && $0.cause == kind
+                    && ($0.name == "override" || $0.name == "override_end")
+            }
+            return last?.name == "override"
         }
-        return isOut
     }
 
     func judgeBlocking() -> Judgement {
