@@ -47,8 +47,8 @@ public struct FrequencyResponder: Sendable, BitwiseCopyable {
     public private(set) var response: Watts = .zero
     /// What the bounds leave out of what the curve asks for.
     private var shortfall: Watts = .zero
-    /// The frequency asks for power now, by the last word that was heard of it. A response that only goes back
-    /// to nothing on a grid that is well again is asked for by nobody.
+    /// The frequency asks for power now, by the last word that was heard of it. A response that only goes
+    /// back to nothing on a grid that is well again is asked for by nobody.
     public private(set) var isAsked = false
 
     /// What the frequency asks for, after dynamics, whatever may flow.

@@ -263,9 +263,8 @@ import Testing
         bench.loadMax = .kilowatts(200)
         bench.run(for: 2)
         bench.run(to: 50, for: 5)
-        bench.meter = { -$0 }
-        bench.run(to: 80, for: 0.1)
-        bench.run(for: 2)
+        bench.meter = { 100 - $0 }
+        bench.run(to: 80, for: 2)
         bench.meter = { $0 }
         bench.load = 60
         return bench
@@ -289,8 +288,7 @@ import Testing
         var bench = Self.atOdds()
         bench.run(for: 6)
         #expect(bench.check.stepToProve != nil)
-        bench.meter = { -$0 }
-        bench.run(for: 0.5)
+        bench.meter = { 40 - $0 }
         bench.run(to: 93, for: 1.4)
         #expect(bench.check.stepToProve == nil && bench.check.verdict == .reversed)
     }
