@@ -168,7 +168,8 @@ struct AlarmReader {
         if !config.rules.contains(where: tellsOfDanger) {
             reader.refuse(
                 "rules",
-                "danger is an alarm of life_safety, at all sites and within 10 s: it cannot be left out or be made less")
+                "danger is an alarm of life_safety, at all sites and within 10 s: it cannot be left out or be made less"
+            )
         }
         if reader.has("quiet_hours") { config.quiet = reader.section("quiet_hours") { quiet($0) } }
         if reader.has("daily_summary") {
