@@ -261,7 +261,7 @@ enum MeterDesk {
         let lacking = rows.filter { wanted($0) > ($0["told"] as Int64) }
         let numbers = lacking.map { $0["number"] as Int64 }
         let rebuilt = Dictionary(
-            grouping: try SubstituteRows.of(period, of: numbers, database), by: \.resource)
+            grouping: try SubstituteRows.of(period, of: numbers, database).intervals, by: \.resource)
         let meters = rows.map { row in
             let (length, told): (Int64, Int64) = (row["length_s"], row["told"])
             let rest = rebuilt[row["id"]] ?? []
