@@ -138,6 +138,9 @@ enum MeterDesk {
                 throw BooksRefusal.unknown("resource \(reading.resource)")
             }
             if !call.reaches(meter.party) { throw BooksRefusal.notYours("resource \(reading.resource)") }
+            guard try Registry.isThere(meter.party, database) else {
+                throw BooksRefusal.impossible("the party of \(reading.resource) was erased")
+            }
             if reading.time > call.now + clockTolerance {
                 throw BooksRefusal.impossible(
                     "\(reading.resource): at \(reading.time.text), which is not yet: a reading is at most "
@@ -175,7 +178,7 @@ enum MeterDesk {
                 return
             }
             throw BooksRefusal.impossible(
-                "\(reading.resource): meter \(reading.meter) was read otherwise at \(reading.time.text)")
+                "\(reading.resource): this meter was read otherwise at \(reading.time.text)")
         }
         try database.execute(
             sql: "INSERT INTO books_register VALUES (?, ?, ?, ?, ?, ?)",
