@@ -96,6 +96,25 @@ import Testing
         #expect(calls.contains("pay-r1-ravi-0-300") && calls.contains("pay/r1-ravi/300/500"), "\(calls)")
     }
 
+    @Test(arguments: ["rent\\nAssets:Party:Ravi:Wallet\\nINR\\n100", "a\\rb", "a\\tb", "a\\u0085b"])
+    func `and words that they write are one line of a record`(text: String) async throws {
+        try await desk.village()
+        try await desk.deposit("asha", "1")
+        let move = LedgerMove.body("asha", "ravi", "1").replacing("\"t\"", with: "\"\(text)\"")
+        let interval = Desk.interval("asha-home", 0, 1, 1).replacing("{", with: "{\"record\": \"\(text)\", ")
+        let register =
+            "{\"registers\": [{\"resource\": \"asha-home\", \"meter\": \"\(text)\", \"at\": \"\(Desk.at(0).text)\", "
+            + "\"import_wh\": 1, \"export_wh\": 1}]}"
+        for (operation, body) in [
+            (BooksOperation.transfer, move), (.addIntervals, interval), (.addRegisters, register),
+            (.addParty, "{\"id\": \"x\", \"name\": \"\(text)\"}"),
+        ] {
+            let answer = try await desk.ask(operation, body)
+            #expect(answer.status == 400 && answer.body.contains("on one line"), "\(operation): \(answer)")
+        }
+        #expect(try desk.balance("Assets:Party:Ravi:Wallet") == nil)
+    }
+
     @Test func `are apart in every key`() {
         let lists = [["a", "b"], ["a/b"], ["a%2Fb"], ["a", "b", ""], ["a-b"], ["a", "", "b"]]
         let keys = lists.map { list in
