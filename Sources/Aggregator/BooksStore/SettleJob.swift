@@ -134,7 +134,7 @@ public struct SettleJob {
                 sql: "DELETE FROM books_settling; INSERT INTO books_settling VALUES (?, ?)",
                 arguments: [wish.period.from.seconds, wish.period.until.seconds])
             try Self.freeze(before: wish.frozenBefore, database)
-            try Self.advance(wish, database)
+            try ContractRows.advance(at: wish.now, database)
         }
         (number, mark, tariffs, facts) = try writer.read { database in
             let mark = try LateRows.mark(database)
@@ -149,18 +149,6 @@ public struct SettleJob {
                 description: "the period must stand at multiples of \(facts.length.seconds / 60) min UTC")
         }
         if facts.zones.isEmpty { throw SettleFailure(description: "there is no zone: POST /v1/zones") }
-    }
-
-    /// What the time does to contracts, and the history is told.
-    private static func advance(_ wish: SettleWish, _ database: Database) throws {
-        let changed = try ContractRows.advance(until: wish.period.until, at: wish.now, database)
-        if changed.isEmpty { return }
-        let notes = try RecordNotes.note(
-            changed.map { RecordNotes.Name(kind: .contract, id: $0) },
-            event: try BooksHistory.next(database), database)
-        try BooksHistory.note(
-            "contracts", who: "settlement", at: wish.now, "{\"contracts\":\(changed.count)\(notes)}", database
-        )
     }
 
     private var name: String { "r\(number)" }
