@@ -8,7 +8,8 @@ struct PreviousRuns {
     var settled = Settled()
     /// Each run with the seal of its folder, in their order.
     private(set) var runs: [Run] = []
-    /// By how much they changed each wallet, by its account. Their escrows are empty: each run pays back the rest.
+    /// By how much they changed each wallet, by its account. Their escrows are empty: each run pays back what
+    /// is left.
     private(set) var wallets: [String: Int64] = [:]
 
     struct Run: Equatable {

@@ -1,8 +1,8 @@
-import Foundation
+import FoundationEssentials
 import GRDB
 
-/// What an erased party's meters were called, and the words of its intervals. Events name roots over them: so the
-/// leaf of each such record stays when its words go, and the roots hold for all others.
+/// What an erased party's meters were called, and the words of its intervals. Events name roots over them: so
+/// the leaf of each such record stays when its words go, and the roots hold for all others.
 enum ErasedWords {
     static let table = """
         CREATE TABLE books_erased_leaf (

@@ -1,7 +1,8 @@
-/// The names of the transfers that the books post themselves: what it is, then whose, each name apart from the next.
+/// The names of the transfers that the books post themselves: what it is, then whose, each name apart from
+/// the next.
 ///
-/// Databases of before have keys with `-` between names that may have a `-` too. None of these is one of those: they
-/// had no `/` behind their first word.
+/// Databases of before have keys with `-` between names that may have a `-` too. None of these is one of
+/// those: they had no `/` behind their first word.
 public enum TransferKey: String, Sendable {
     case opening, metered, escrow, certificates, certificate, transfer, payout, hold, batch, pay
     case escrowBack = "escrow-back"

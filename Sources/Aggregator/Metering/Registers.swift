@@ -26,7 +26,7 @@ public enum Substitution: Equatable, Sendable {
     case wentBack(resource: String, meter: String, period: Period)
     /// The intervals told between the readings have more energy than the registers saw, by so much each way.
     case disagrees(resource: String, period: Period, imported: WattHours, exported: WattHours)
-    /// A stretch would have more than can be: of the gap's energy, its first missing stretch and how many there are.
+    /// A stretch would have more than can be. Nothing is rebuilt.
     case tooMuch(TooMuch)
 
     /// A gap of registers that is left open.
