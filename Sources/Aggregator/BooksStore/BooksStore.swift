@@ -101,6 +101,7 @@ public final class BooksStore: Sendable {
             return BooksAnswer(stored["answer"], status: stored["status"])
         }
         try checkIsThere(call, database)
+        try ContractRows.advance(before: call, database)
         var answer = BooksAnswer("")
         do {
             try database.inSavepoint {

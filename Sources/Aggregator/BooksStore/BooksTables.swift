@@ -23,6 +23,7 @@ enum BooksTables {
             try database.execute(sql: RecordNotes.table)
             try RecordNotes.adopt(database)
         }
+        migrator.registerMigration("books6") { try $0.execute(sql: ErasedWords.table) }
         return migrator
     }
 

@@ -9,12 +9,19 @@ struct RecordTree {
         var text: String
         /// Whose it is.
         var parties: Set<String>
-        var leaf: [UInt8] { BooksHistory.leaf(text) }
+        /// What was told, where words of it are erased.
+        var told: [UInt8]?
+        var leaf: [UInt8] { told ?? BooksHistory.leaf(text) }
     }
 
     var records: [Record]
 
     var root: String { BooksHistory.root(records.map(\.leaf)) }
+
+    private mutating func keep(_ kind: String, of event: Int64, _ database: Database) throws {
+        for (number, leaf) in try ErasedWords.leaves(event, kind, database)
+        where records.indices.contains(number) { records[number].told = leaf }
+    }
 
     private static func lines(_ fields: [String]) -> String { fields.map { "\($0)\n" }.joined() }
 
@@ -26,7 +33,7 @@ struct RecordTree {
                 JOIN books_resource r ON r.number = i.resource
                 WHERE event = ? ORDER BY i.resource, i.kind, start_s, revision
                 """)
-        return RecordTree(
+        var tree = RecordTree(
             records: try Row.fetchAll(statement, arguments: [event]).map { row in
                 let numbers = [
                     "start_s", "revision", "import_wh", "export_wh", "is_measured", "is_production",
@@ -36,6 +43,8 @@ struct RecordTree {
                     text: lines(fields + numbers.map { "\(row[$0] as Int64)" } + [row["record"] as String]),
                     parties: [row["party"]])
             })
+        try tree.keep("interval", of: event, database)
+        return tree
     }
 
     /// The readings of registers that an event brought.
@@ -45,13 +54,15 @@ struct RecordTree {
                 SELECT g.*, r.id AS name, r.party FROM books_register g
                 JOIN books_resource r ON r.number = g.resource WHERE event = ? ORDER BY g.resource, meter, at_s
                 """)
-        return RecordTree(
+        var tree = RecordTree(
             records: try Row.fetchAll(statement, arguments: [event]).map { row in
                 let numbers = ["at_s", "import_wh", "export_wh"].map { "\(row[$0] as Int64)" }
                 return Record(
                     text: lines(["register", row["name"] as String, row["meter"] as String] + numbers),
                     parties: [row["party"]])
             })
+        try tree.keep("register", of: event, database)
+        return tree
     }
 
     static func noteRegisters(of event: Int64, _ database: Database) throws -> String {
@@ -200,7 +211,8 @@ struct RecordTree {
     /// The records of an event that a caller asks for and may see, each with its way to the root.
     func proofs(_ name: String, _ wanted: (Record) -> Bool) -> [String] {
         let leaves = records.map(\.leaf)
-        return records.indices.filter { wanted(records[$0]) }.prefix(100).map { index in
+        return records.indices.filter { records[$0].told == nil && wanted(records[$0]) }.prefix(100).map {
+            index in
             JSONOut.object([
                 ("root", JSONOut.text(name)), ("text", JSONOut.text(records[index].text)),
                 ("path", BooksHistory.pathText(index, leaves)),

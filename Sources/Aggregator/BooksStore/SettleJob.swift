@@ -55,6 +55,8 @@ public struct SettleJob {
     private var usedUp: Set<String> = []
     /// For how many blocks each resource was waited for.
     private var lacking: [String: Int] = [:]
+    /// What registers counted that cannot be.
+    private var leftOpen: [Substitution.TooMuch] = []
 
     /// - Parameter rest: is called between two transactions, and lets others have their turn.
     /// - Returns: what came of it, a line each.
@@ -132,7 +134,7 @@ public struct SettleJob {
                 sql: "DELETE FROM books_settling; INSERT INTO books_settling VALUES (?, ?)",
                 arguments: [wish.period.from.seconds, wish.period.until.seconds])
             try Self.freeze(before: wish.frozenBefore, database)
-            try Self.advance(wish, database)
+            try ContractRows.advance(at: wish.now, database)
         }
         (number, mark, tariffs, facts) = try writer.read { database in
             let mark = try LateRows.mark(database)
@@ -149,25 +151,13 @@ public struct SettleJob {
         if facts.zones.isEmpty { throw SettleFailure(description: "there is no zone: POST /v1/zones") }
     }
 
-    /// What the time does to contracts, and the history is told.
-    private static func advance(_ wish: SettleWish, _ database: Database) throws {
-        let changed = try ContractRows.advance(until: wish.period.until, at: wish.now, database)
-        if changed.isEmpty { return }
-        let notes = try RecordNotes.note(
-            changed.map { RecordNotes.Name(kind: .contract, id: $0) },
-            event: try BooksHistory.next(database), database)
-        try BooksHistory.note(
-            "contracts", who: "settlement", at: wish.now, "{\"contracts\":\(changed.count)\(notes)}", database
-        )
-    }
-
     private var name: String { "r\(number)" }
 
     private mutating func settle() throws -> [String] {
         let wish = wish
-        let substitutes = Dictionary(
-            grouping: try writer.read { try SubstituteRows.of(wish.period, $0) }
-        ) { $0.start.seconds / 86_400 }
+        let filled = try writer.read { try SubstituteRows.of(wish.period, $0) }
+        leftOpen = filled.open
+        let substitutes = Dictionary(grouping: filled.intervals) { $0.start.seconds / 86_400 }
         var from = wish.period.from
         while from < wish.period.until {
             let end = min(UTCInstant(seconds: (from.seconds / 86_400 + 1) * 86_400), wish.period.until)
@@ -272,7 +262,7 @@ public struct SettleJob {
     private var waited: [String] {
         lacking.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(10).map {
             "open: \($0.key) lacks \($0.value) blocks"
-        }
+        } + leftOpen.prefix(10).map(\.text)
     }
 
     private func told(_ bills: [Bill]) -> [String] {

@@ -50,6 +50,61 @@ import Testing
         #expect(try desk.findings() == [])
     }
 
+    @Test func `leaves no serial number and no word of an interval, and the roots of others hold`()
+        async throws
+    {
+        let desk = desk
+        try await desk.village()
+        try await desk.done(.addParty, #"{"id": "gone", "name": "n"}"#)
+        try await desk.done(
+            .addResource, #"{"id": "gone-home", "party": "gone", "zone": "north", "kind": "load"}"#)
+        let told = [
+            ("gone-home", "Popocatepetl 7"), ("ravi-home", "north:5"), ("asha-home", ""), ("coop-pv", ""),
+        ]
+        .map {
+            "{\"resource\": \"\($0)\", \"start\": \"\(Desk.at(0).text)\", \"import_wh\": 5, \"export_wh\": 0, "
+                + "\"mode\": \"production\", \"record\": \"\($1)\"}"
+        }
+        try await desk.done(.addIntervals, "{\"intervals\": [\(told.joined(separator: ", "))]}")
+        func reading(_ resource: String, _ meter: String, _ imported: Int64) -> String {
+            "{\"resource\": \"\(resource)\", \"meter\": \"\(meter)\", \"at\": \"\(Desk.at(0).text)\", "
+                + "\"import_wh\": \(imported), \"export_wh\": 0}"
+        }
+        let readings = [
+            reading("gone-home", "Xochimilco", 1), reading("gone-home", "Axolotl", 2),
+            reading("gone-home", "erased-000001", 3), reading("ravi-home", "R 5", 4),
+        ]
+        try await desk.done(.addRegisters, "{\"registers\": [\(readings.joined(separator: ", "))]}")
+        _ = try desk.settle(0..<1)
+        let total = try await desk.queue.read {
+            try Int64.fetchOne($0, sql: "SELECT total FROM books_bill WHERE party = 'gone'")
+        }
+        #expect(total == -4, "5 Wh × 8 INR/kWh are 4 paise")
+        try await desk.deposit("gone", "0.04")
+        try await desk.done(.pay, "{amount_inr: 0.04}", id: "r1-gone")
+        _ = try SettleJob.freeze(desk.queue, before: Desk.at(1))
+        try await desk.done(.eraseParty, "{}", id: "gone")
+        let export = try await desk.done(.exportParty, id: "gone")
+        for word in ["Popocatepetl", "Xochimilco", "Axolotl"] { #expect(!export.contains(word), "\(word)") }
+        let stored = try await desk.queue.read {
+            try String.fetchAll(
+                $0, sql: "SELECT meter || import_wh FROM books_register ORDER BY import_wh")
+        }
+        #expect(stored == ["erased-0000021", "erased-0000012", "erased-0000033", "R 54"])
+        #expect(try desk.findings() == [], "the roots hold")
+        for (operation, body, id) in [
+            (BooksOperation.addRegisters, "{\"registers\": [\(reading("gone-home", "new", 9))]}", ""),
+            (.setResource, "{state: working}", "gone-home"),
+        ] {
+            let answer = try await desk.ask(operation, body, id: id)
+            #expect(answer.status == 422 && answer.body.contains("was erased"), "\(operation): \(answer)")
+        }
+        try await desk.queue.write {
+            try $0.execute(sql: "UPDATE books_interval SET record = 'x' WHERE record <> ''")
+        }
+        #expect(try desk.findings().contains { $0.contains("intervals are not as") }, "ravi's is still seen")
+    }
+
     @Test func `owns no part of what others earn, and has all of a batch that is shared and frozen`()
         async throws
     {
