@@ -112,8 +112,8 @@ public final class SpoolReader {
             var rest = segments.drop { $0.first < first ?? 0 }
             var room = limitBytes
             while batch.through < durable, !rest.isEmpty || segments.isEmpty {
-                // Of several that begin with the same number a copy may be one: a number is missing only where
-                // none of them has it.
+                // Of several that begin with the same number a copy may be one: a number is missing only
+                // where none of them has it.
                 let alike = rest.prefix { $0.first == rest.first?.first }
                 rest = rest.dropFirst(alike.count)
                 let limit = min(durable, rest.first.map { $0.first - 1 } ?? durable)
