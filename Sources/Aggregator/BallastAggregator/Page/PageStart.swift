@@ -87,7 +87,7 @@ extension StatusPage {
           for (const id of ["logout", "who", "views"]) byId(id).hidden = false;
           follow(session);
           // An aggregator that is no level of a fleet has no places.
-          loadPlaces().then(draw, () => {});
+          if (session.is_level) loadPlaces().then(draw, () => {});
         }
 
         // The stream of changed rows; where it ends, it is opened again.
@@ -137,7 +137,7 @@ extension StatusPage {
           try {
             const [site] = place();
             const wanted = [loadAlarms()];
-            if (location.hash === "#/places") wanted.push(loadPlaces());
+            if (location.hash === "#/places" && session.is_level) wanted.push(loadPlaces());
             if (site !== null && rows.has(site)) wanted.push(ask(path(site) + "/state").then(state => { detail = state; }));
             await Promise.all(wanted);
           } catch (error) { if (isConnected()) fault = error.message; }

@@ -34,7 +34,7 @@ extension AggregatorRoutes {
 
     private func whoIs(_ call: Call, until end: Int64?) -> String {
         "{\"name\":\(JSONText.quoted(call.caller.name)),\"may_dispatch\":\(call.caller.may(.dispatch, nil))"
-            + ",\"signs\":\(desk.canSign),\"ends_ms\":\(end.map(String.init) ?? "null")}"
+            + ",\"signs\":\(desk.canSign),\"is_level\":\(level != nil),\"ends_ms\":\(end.map(String.init) ?? "null")}"
     }
 
     private static func answer(_ text: String, cookie: String?, _ call: Call) -> Response {
