@@ -181,7 +181,7 @@ enum BooksHistory {
             tree.proofs(name) { record in
                 let isMine = call.scope.map { record.parties.contains($0) } ?? true
                 let isAsked = party.map { record.parties.contains($0) } ?? true
-                let isOf = resource.map { record.text.hasPrefix("interval\n\($0)\n") } ?? true
+                let isOf = resource.map { record.resource == $0 } ?? true
                 return isMine && isAsked && isOf
             }
         }
