@@ -100,6 +100,7 @@ public final class BooksStore: Sendable {
             }
             return BooksAnswer(stored["answer"], status: stored["status"])
         }
+        try AutomaticContracts.begin(at: call.now, database)
         try checkIsThere(call, database)
         var answer = BooksAnswer("")
         do {

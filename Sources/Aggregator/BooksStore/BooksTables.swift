@@ -23,6 +23,7 @@ enum BooksTables {
             try database.execute(sql: RecordNotes.table)
             try RecordNotes.adopt(database)
         }
+        migrator.registerMigration("booksDue") { try $0.execute(sql: AutomaticContracts.table) }
         return migrator
     }
 

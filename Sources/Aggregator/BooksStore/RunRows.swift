@@ -184,35 +184,16 @@ enum BillRows {
 
 /// What the settlement does with contracts.
 enum ContractRows {
-    /// Automatic ones come into force when their window has begun, and windows end.
+    /// Windows end.
     ///
-    /// - Returns: those to which something happened.
-    static func advance(
-        until: UTCInstant, at now: UTCInstant, _ database: Database
-    ) throws -> [String] {
+    /// - Returns: those to which it happened.
+    static func endWindows(at now: UTCInstant, _ database: Database) throws -> [String] {
         var changed: [String] = []
-        for standing in try ContractDesk.load("1", [], database) {
-            let window = standing.terms.window
-            var standing = standing
-            if standing.life.state == .agreed, standing.isAutomatic, window.from < until,
-                window.from <= now
-            {
-                do {
-                    try database.inSavepoint {
-                        standing.life = try ContractDesk.take(
-                            .activate, standing, at: window.from, "settlement", database)
-                        standing.events += 1
-                        return .commit
-                    }
-                    changed.append(standing.terms.id)
-                } catch is BooksRefusal {
-                    // Its buyer's wallet has not enough: it stays as it was agreed, and delivers nothing.
-                }
-            }
-            if window.until <= now, standing.life.state == .active || standing.life.state == .agreed {
-                _ = try ContractDesk.take(.windowOver, standing, at: window.until, "settlement", database)
-                if changed.last != standing.terms.id { changed.append(standing.terms.id) }
-            }
+        for standing in try ContractDesk.load("c.until_s <= ?", [now.seconds], database) {
+            guard standing.life.state == .active || standing.life.state == .agreed else { continue }
+            _ = try ContractDesk.take(
+                .windowOver, standing, at: standing.terms.window.until, "settlement", database)
+            changed.append(standing.terms.id)
         }
         return changed
     }

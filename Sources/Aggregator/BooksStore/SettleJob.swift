@@ -151,7 +151,8 @@ public struct SettleJob {
 
     /// What the time does to contracts, and the history is told.
     private static func advance(_ wish: SettleWish, _ database: Database) throws {
-        let changed = try ContractRows.advance(until: wish.period.until, at: wish.now, database)
+        try AutomaticContracts.begin(at: wish.now, database)
+        let changed = try ContractRows.endWindows(at: wish.now, database)
         if changed.isEmpty { return }
         let notes = try RecordNotes.note(
             changed.map { RecordNotes.Name(kind: .contract, id: $0) },

@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test
-    func `an automatic contract whose buyer has too little stays agreed; a manual one waits for a person`()
+    func `an automatic contract whose buyer has too little is none; a manual one waits for a person`()
         async throws
     {
         try await desk.village()
@@ -260,7 +260,7 @@ import Testing
         desk.now = Desk.at(2)
         _ = try desk.settle(0..<2)
         let states = try await desk.done(.contracts)
-        for (id, state) in [("poor", "agreed"), ("free", "active"), ("manual", "agreed")] {
+        for (id, state) in [("poor", "cancelled"), ("free", "active"), ("manual", "agreed")] {
             #expect(
                 states.contains("\"id\":\"\(id)\",\"kind\":\"supply\",\"state\":\"\(state)\""), "\(states)")
         }
