@@ -74,7 +74,11 @@ public struct SettleJob {
                 wish.period = late
             }
             return told
-        } catch let refusal as BooksRefusal { throw SettleFailure(description: refusal.why) }
+        } catch {
+            // It is at work no more.
+            try? writer.write { try $0.execute(sql: "DELETE FROM books_settling") }
+            throw (error as? BooksRefusal).map { SettleFailure(description: $0.why) } ?? error
+        }
     }
 
     /// What came for blocks that were settled before; `nil` of nothing.
