@@ -24,6 +24,7 @@ enum BooksTables {
             try RecordNotes.adopt(database)
         }
         migrator.registerMigration("booksDue") { try $0.execute(sql: AutomaticContracts.table) }
+        migrator.registerMigration("booksTransfers") { try TransferNotes.adopt($0) }
         return migrator
     }
 

@@ -194,7 +194,7 @@ struct RecordTree {
         return String(data[place.upperBound...].prefix { $0 != "\"" })
     }
 
-    private static func range(_ data: String) -> ClosedRange<Int64>? {
+    static func range(_ data: String) -> ClosedRange<Int64>? {
         guard let place = data.ranges(of: "\"transfers\":[").last else { return nil }
         let numbers = data[place.upperBound...].prefix { $0 != "]" }.split(separator: ",").map { Int64($0) }
         guard numbers.count == 2, let first = numbers[0], let last = numbers[1], first <= last else {
@@ -215,6 +215,7 @@ struct RecordTree {
             }
         }
         return findings + (try RecordNotes.findings(database)) + (try unclaimed(database))
+            + (try TransferNotes.findings(database))
     }
 
     /// Records that say an event brought them which named none.

@@ -82,7 +82,8 @@ import Testing
         ] as [([UInt8], String)] {
             let call = BooksCall(
                 caller: Desk.caller(.admin), operation: .addIntervalsCSV, id: "", query: [:],
-                body: Array(header.utf8) + row(record), key: "k\(record.map(String.init).joined(separator: "-"))", now: desk.now)
+                body: Array(header.utf8) + row(record),
+                key: "k\(record.map(String.init).joined(separator: "-"))", now: desk.now)
             let answer = try await desk.store.answer(call)
             #expect(answer.status == 400 && answer.body.contains(sees), "\(answer)")
         }
