@@ -1,7 +1,8 @@
 import ExactAmounts
 import ConfigText
 
-/// A text of rows with a header: commas, quotes as RFC 4180 has them, UTF-8. Read row by row, so that a month is not kept
+/// A text of rows with a header: commas, quotes as RFC 4180 has them, UTF-8. Read row by row,
+/// so that a month is not kept
 /// twice.
 package struct CSVTable {
     /// One field and where it stands.
@@ -100,8 +101,8 @@ package struct CSVTable {
         return nil
     }
 
-    /// Where the row ends that begins at `start`: a line end between quotes is the field's. `nil` where they are
-    /// not closed.
+    /// Where the row ends that begins at `start`: a line end between quotes is the field's. `nil` where they
+    /// are not closed.
     private func rowEnd(_ start: Int) -> Int? {
         let end = bytes[start...].firstIndex(of: 0x0A) ?? bytes.count
         if !bytes[start..<end].contains(0x22) { return end }

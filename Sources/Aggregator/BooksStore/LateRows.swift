@@ -84,8 +84,8 @@ struct LateRows {
         }
     }
 
-    /// What runs are still to be told of, from its first block to the end of its last; `nil` of nothing. A run
-    /// that was cut short leaves blocks of its period behind that no run has settled: those wait for theirs.
+    /// What runs are still to be told of, from its first block to the end of its last; `nil` of nothing. A
+    /// run that was cut short leaves blocks of its period behind that no run has settled: they wait.
     static func waiting(_ database: Database) throws -> Period? {
         let length = try FactsRows.length(database).seconds
         let row = try Row.fetchOne(

@@ -18,8 +18,8 @@ struct RecordTree {
     enum Form {
         /// Each on a line and as JSON: no field holds a line break, and one set of fields has this text.
         case json
-        /// Each on a line as it is, by which roots were made before: where people wrote line breaks, fields
-        /// cannot be told apart. No text of this form begins with a quotation mark, and every one in JSON does.
+        /// Each on a line as it is, by which roots were made before: where people wrote line breaks,
+        /// fields cannot be told apart. No text of this form begins with a quotation mark; all in JSON do.
         case plain
     }
 
