@@ -45,7 +45,7 @@ def mutants(schema, example):
     if "maximum" in schema:
         yield "above its range", schema["maximum"] * 2 + 1
     if "pattern" in schema and kind == "string":
-        yield "no such name", "Not A Name!"
+        yield "no such name, and not on one line", "Not A\nName!"
 
 
 def main(path):

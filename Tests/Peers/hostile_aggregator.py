@@ -2,7 +2,7 @@
 
 hostile_aggregator.py LINK FOLDER SECONDS: FOLDER/spool is copied for each. Prints a line of JSON for each of them: its name, how
 often it was asked, the link's memory in MB, the mark that the link has kept, whether its log has bytes that no log should have,
-how many lines it has, its exit status, the numbers of records that it has brought, and how often it brought the last one.
+how many lines it has and the last of it, its exit status, the numbers of records that it has brought, and how often it brought the last one.
 """
 import json
 import os
@@ -51,6 +51,11 @@ def flood(peer):
         peer.sendall(b"10000\r\n" + piece + b"\r\n")
 
 
+def interim(peer):
+    while True:
+        peer.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+
+
 def ahead_when_given(peer, head, body):
     """Agrees when it is asked, and claims more than the spool holds when it is given something."""
     peer.sendall(answer(stored(99 if numbers(head, body) else 0)))
@@ -79,6 +84,7 @@ LIES = {
     "no HTTP": lambda peer: peer.sendall(b"\x00\xff" * 5000),
     "a drip": drip,
     "a flood": flood,
+    "100 Continue without end": interim,
     "a captive portal": lambda peer: peer.sendall(
         b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 44\r\n\r\n<html><body>Pay for the Wi-Fi</body></html>\n"),
     "a portal that wants a log-in": lambda peer: peer.sendall(answer(b"<html>", "511 Network Authentication Required")),
@@ -162,5 +168,5 @@ for name, (liar, place, process) in running.items():
     dirty = any(ord(letter) < 32 and letter != "\n" or letter in "\u202e\u2028\x7f" for letter in text) or "\nballastd" in text
     print(json.dumps({"name": name, "asked": liar.asked, "memory_mb": memory, "mark": mark(f"{place}/spool/delivered"),
                       "is_dirty": dirty, "lines": len(text.splitlines()), "status": status,
-                      "brought": len(set(liar.brought)), "last_brought": liar.brought.count(50),
+                      "log": text[-400:], "brought": len(set(liar.brought)), "last_brought": liar.brought.count(50),
                       "end_s": round(time.monotonic() - begin, 1)}), flush=True)

@@ -90,7 +90,8 @@ public enum Aggregator {
             routes: routes.table, gate: gate, certificates: certificates,
             bodies: BodiesInFlight(config.limits),
             pace: RequestPace(perSecond: config.limits.requestsPerSecond), figures: figures, audit: audit,
-            contacts: contacts, sessions: sessions, hasTLS: tls != nil, log: log)
+            contacts: contacts, sessions: sessions,
+            doorstep: Doorstep(config.limits, figures: figures, log: log), hasTLS: tls != nil, log: log)
         let reloading = Reloading(path: path, first: config, gate: gate, tls: tls, log: log)
         let rolling = RollUp(store: store, log: log)
         var services: [any Service] = [audit, reloading, rolling, alarms]
@@ -109,12 +110,12 @@ public enum Aggregator {
                 signs: routes.signs, sites: SiteMetrics(store: store, fleet: fleet), tls: tls,
                 certificates: certificates, level: level?.routes.control)
             services.append(
-                application(view, "127.0.0.1", port, AggregatorConfig.Limits(), nil, logger) {
+                application(view, "127.0.0.1", port, AggregatorConfig.Limits(), nil, nil, logger) {
                     log("figures on 127.0.0.1:\($0)")
                 })
         }
         services.append(
-            application(front, config.host, config.port, config.limits, tls, logger) { port in
+            application(front, config.host, config.port, config.limits, tls, front.doorstep, logger) { port in
                 let manner = tls == nil ? "" : certificates == nil ? ", with TLS" : ", with mutual TLS"
                 log(
                     "listening on \(config.host):\(port)\(manner), \(config.sites.count) sites, "
@@ -125,12 +126,13 @@ public enum Aggregator {
 
     private static func application(
         _ responder: some HTTPResponder<AggregatorContext>, _ host: String, _ port: Int,
-        _ limits: AggregatorConfig.Limits, _ tls: ListenerTLS?,
+        _ limits: AggregatorConfig.Limits, _ tls: ListenerTLS?, _ doorstep: Doorstep?,
         _ logger: Logger, running: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let connections = MaximumAvailableConnections(limits.connections, logger: logger)
         let http = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [WholeRequests(longest: limits.bodyTime + .seconds(3))],
+            additionalChannelHandlers: [WholeRequests(longest: limits.bodyTime + .seconds(3))]
+                + [doorstep.map { Doorstep.Guest($0) }].compactMap { $0 },
             idleTimeout: .seconds(60),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: 8_192, maxHeaderListSize: 16_384, maxHeaderFieldCount: 64))

@@ -45,6 +45,9 @@ public struct AggregatorConfig: Sendable, Equatable {
     public struct Limits: Sendable, Equatable {
         /// Open at once; more wait until one ends.
         public var connections = 2_048
+        /// Those of one address that have not shown a token yet; where there are more, or half of all
+        /// connections have not, those that took longer than five seconds are closed.
+        public var strangersOfAddress = 512
         /// Bytes that the bodies of all requests may hold at once.
         public var bodies = 64 << 20
         /// Bytes that those of one token may hold, so that none takes the room of all.
@@ -235,10 +238,11 @@ extension AggregatorConfig {
         reader.section("limits") { section in
             var limits = Limits()
             let connections = section.value(AggregatorKeys.connections)
+            let strangers = section.value(AggregatorKeys.strangers)
             let (all, one) = (section.value(AggregatorKeys.bodies), section.value(AggregatorKeys.bodiesOfOne))
             let (time, pace) = (section.value(AggregatorKeys.bodyTime), section.value(AggregatorKeys.pace))
-            guard let connections, let all, let one, let time, let pace else { return nil }
-            limits.connections = connections
+            guard let connections, let strangers, let all, let one, let time, let pace else { return nil }
+            (limits.connections, limits.strangersOfAddress) = (connections, strangers)
             (limits.bodies, limits.bodiesOfOne) = (all, one)
             (limits.bodyTime, limits.requestsPerSecond) = (time, pace)
             return limits
@@ -335,6 +339,10 @@ enum AggregatorKeys {
     }
     static let connections = ConfigKey<Int>.whole(
         "connections", 16...65_536, "", .fixed(2_048), "open at once; more wait"
+    ) { $0 }
+    static let strangers = ConfigKey<Int>.whole(
+        "strangers_of_address", 1...65_536, "", .fixed(512),
+        "connections of one address without a token yet; of more those older than 5 s are closed"
     ) { $0 }
     static let bodies = ConfigKey<Int>.whole(
         "bodies_mib", 8...4_096, "MiB", .fixed(64), "that bodies may hold at once; beyond: 503"

@@ -4,7 +4,7 @@ import Synchronization
 final class Figures: Sendable {
     enum Counter: Int, Sendable, CaseIterable {
         case bytesReceived, reports, records, recordsDiffering, wrongTokens, guessesSlowed
-        case eventsStreamed, resultsContradicted
+        case eventsStreamed, resultsContradicted, strangersClosed
 
         var name: String {
             switch self {
@@ -16,6 +16,7 @@ final class Figures: Sendable {
             case .guessesSlowed: "ballast_aggregator_guesses_slowed_total"
             case .eventsStreamed: "ballast_aggregator_events_streamed_total"
             case .resultsContradicted: "ballast_aggregator_results_contradicted_total"
+            case .strangersClosed: "ballast_aggregator_strangers_closed_total"
             }
         }
 
@@ -29,6 +30,7 @@ final class Figures: Sendable {
             case .guessesSlowed: "Wrong tokens that were told 429, after too many from their address."
             case .eventsStreamed: "Events that were sent to listeners."
             case .resultsContradicted: "Results of leases that differ from the site's first word on them."
+            case .strangersClosed: "Connections closed because too many did not say who they are."
             }
         }
     }

@@ -17,6 +17,7 @@ struct Front: HTTPResponder {
     let audit: AuditLog
     let contacts: Contacts
     let sessions: Sessions
+    let doorstep: Doorstep
     /// The listener has TLS of its own.
     let hasTLS: Bool
     let log: @Sendable (String) -> Void
@@ -57,6 +58,7 @@ struct Front: HTTPResponder {
             return Answers.file(file)
         }
         var caller = try identify(request, context, &seen)
+        doorstep.leave(context.channel)
         seen.path = LogText.plain(String(request.uri.path.prefix(120)))
         let (found, site) = try find(parts, request.method)
         route = found

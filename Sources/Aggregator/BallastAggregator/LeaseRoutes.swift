@@ -4,8 +4,9 @@ import LinuxIO
 
 /// Leases: asked for by a principal, fetched by the site's link, answered by the site.
 extension AggregatorRoutes {
-    /// How long a link waits for a lease before it is told that there is none.
-    static let patience = Duration.seconds(20)
+    /// How long a link waits for a lease before it is told that there is none; well within the 15 s for which
+    /// it listens to a connection that says nothing.
+    static let patience = Duration.seconds(10)
 
     var leases: [Route] {
         [

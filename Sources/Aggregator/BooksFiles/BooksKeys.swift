@@ -10,7 +10,9 @@ package enum BooksKeys {
     }
 
     package static func words(_ key: String, _ note: String) -> ConfigKey<String> {
-        .text(key, allowed: "1 … 200 characters", .required, note) { (1...200).contains($0.count) ? $0 : nil }
+        .text(key, allowed: "1 … 200 characters on one line", .required, note) {
+            (1...200).contains($0.count) && Words.isOneLine($0) ? $0 : nil
+        }
     }
 
     package static func time(_ key: String, _ note: String) -> ConfigKey<UTCInstant> {

@@ -49,9 +49,10 @@ public struct BooksRun: Sendable {
     ///
     /// - Throws: `BooksErrors` with everything that is wrong.
     public static func settle(_ request: BooksRequest, digest: Digest) throws(BooksErrors) -> BooksRun {
-        let input = try BooksInput(request)
+        var input = try BooksInput(request)
         let earlier = try PreviousRuns(
             request.previous, frozenBefore: input.frozenBefore, digest: digest)
+        input.facts.parties = try earlier.parties(input.facts.parties)
         var changed = BooksErrors()
         for line in SettledTerms.check(input.facts, earlier.settled).prefix(20) { changed.add(line) }
         if !changed.isEmpty { throw changed }
@@ -112,7 +113,7 @@ public struct BooksRun: Sendable {
 
 /// Everything read and checked.
 struct BooksInput {
-    let facts: Facts
+    var facts: Facts
     /// Of the period's end.
     let bitcoin: ExchangeRate?
     let substitutions: [Substitution]
@@ -156,6 +157,11 @@ struct BooksInput {
         bitcoin = tariffs.bitcoin.rate(of: period)
         (self.contractBytes, self.tariffBytes) = (contractBytes, tariffBytes)
         try check(request)
+        var errors = BooksErrors()
+        for complaint in tariffs.complaints(contracts.length, in: period).prefix(20) {
+            errors.add("\(request.tariffs): \(complaint)")
+        }
+        if !errors.isEmpty { throw errors }
     }
 
     private func check(_ request: BooksRequest) throws(BooksErrors) {

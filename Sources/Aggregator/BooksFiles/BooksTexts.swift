@@ -76,6 +76,7 @@ struct BooksTexts {
         case .disagrees(let resource, let period, let imported, let exported):
             "registers: \(resource), intervals between \(period.from.text) and \(period.until.text) tell "
                 + "\(imported.count) Wh in and \(exported.count) Wh out more than the meter; nothing rebuilt"
+        case .tooMuch(let gap): gap.text
         }
     }
 

@@ -195,6 +195,11 @@ package enum Words {
     package static let time = "an instant with its offset, as 2026-11-01T00:00:00+05:30 or …Z"
     package static let name = "1 … 64 of a-z 0-9 -, not beginning with -"
 
+    /// Records are hashed with each field on a line: a word with a line's end in it would be two.
+    package static func isOneLine(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
     /// Names end up in accounts, file names and references.
     package static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")

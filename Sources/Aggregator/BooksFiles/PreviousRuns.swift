@@ -1,5 +1,6 @@
 import Contracts
 import ExactAmounts
+import Ledger
 import Settlement
 
 /// What the folders of earlier runs say.
@@ -7,6 +8,9 @@ struct PreviousRuns {
     var settled = Settled()
     /// Each run with the seal of its folder, in their order.
     private(set) var runs: [Run] = []
+    /// By how much they changed each wallet, by its account. Their escrows are empty: each run pays back what
+    /// is left.
+    private(set) var wallets: [String: Int64] = [:]
 
     struct Run: Equatable {
         var name: String
@@ -48,6 +52,7 @@ struct PreviousRuns {
         }
         try checkChain(folder)
         runs.append(Run(name: name, seal: seal))
+        try moves("\(folder)/ledger.hledger")
         try entries("\(folder)/entries.csv")
         try positions("\(folder)/positions.csv", name)
         try certificates("\(folder)/certificates.csv")
@@ -80,6 +85,38 @@ struct PreviousRuns {
             let quantity = WattHours(try table.whole(row[7], "quantity_wh", ends))
             settled.quantity[key, default: .zero] += quantity
         }
+    }
+
+    /// What came into wallets and went out of them, but for what they were opened with.
+    private mutating func moves(_ path: String) throws(BooksErrors) {
+        let text = String(decoding: try BooksFolder.bytes(of: path), as: UTF8.self)
+        var isOpening = false
+        for line in text.split(separator: "\n") {
+            if !line.hasPrefix(" ") { isOpening = line.contains(" (opening") }
+            let words = line.split(separator: " ")
+            guard !isOpening, words.count == 3, words[0].hasSuffix(":Wallet"), words[2] == Asset.inr.code
+            else { continue }
+            let amount = FixedText.parse(words[1], decimals: Asset.inr.decimals)
+            let (sum, isOver) = wallets[String(words[0]), default: 0].addingReportingOverflow(amount ?? 0)
+            if amount == nil || isOver { throw BooksErrors("\(path): \(line) cannot be read") }
+            wallets[String(words[0])] = sum
+        }
+    }
+
+    /// The parties with what these runs left in their wallets.
+    func parties(_ parties: [Party]) throws(BooksErrors) -> [Party] {
+        var left = parties
+        for (index, party) in parties.enumerated() {
+            guard let name = BookAccounts.wallet(party.id), let change = wallets[name.text] else { continue }
+            guard let wallet = party.wallet.adding(MinorUnits(change)), wallet >= .zero else {
+                throw BooksErrors(
+                    "wallet_inr of \(party.id) is \(party.wallet.text(.inr)), of which earlier runs took "
+                        + "\(MinorUnits(-change).text(.inr)): it is what the wallet held before the first of them"
+                )
+            }
+            left[index].wallet = wallet
+        }
+        return left
     }
 
     private mutating func positions(_ path: String, _ name: String) throws(BooksErrors) {

@@ -65,6 +65,34 @@ package struct TariffsFile {
             fees: tariff?.fees ?? [], incentives: incentives.filter { $0.period.contains(time) })
     }
 
+    /// What begins or ends within a block: a block has one price, that of its beginning.
+    ///
+    /// - Parameter period: only what applies in it; `nil` = everything.
+    package func complaints(_ length: BlockLength, in period: Period? = nil) -> [String] {
+        let must =
+            "must stand where a block begins, every \(length.seconds / 60) min of UTC: a block has one price"
+        var found: [String] = []
+        func check(_ name: String, _ own: Period) {
+            for (end, time) in [("begins", own.from), ("ends", own.until)] where !length.isAligned(time) {
+                found.append("\(name) \(end) at \(time.text): it \(must)")
+            }
+        }
+        for tariff in tariffs.tariffs where period.map({ $0.overlaps(tariff.effective) }) ?? true {
+            check("tariff \(tariff.id)", tariff.effective)
+            for band in tariff.changes {
+                let minute = band.minutes.lowerBound
+                if Int64(minute - tariff.offsetMinutes) * 60 % length.seconds == 0 { continue }
+                found.append(
+                    "tariff \(tariff.id): band \(band.name) begins at \(Tariff.clock(minute)), clock_offset_min "
+                        + "\(tariff.offsetMinutes): it \(must)")
+            }
+        }
+        for incentive in incentives where period.map({ $0.overlaps(incentive.period) }) ?? true {
+            check("incentive \(incentive.name)", incentive.period)
+        }
+        return found
+    }
+
     package static func period(_ reader: ConfigReader, _ from: String, _ until: String) -> Period? {
         let start = reader.value(BooksKeys.time(from, "its beginning"))
         let end = reader.value(BooksKeys.time(until, "its end, which is not part of it"))

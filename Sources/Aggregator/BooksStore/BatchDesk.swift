@@ -198,7 +198,9 @@ enum BatchDesk {
         if postings.isEmpty { return }
         try desk.group.post(
             Transfer(at: time, text: "revenue of batch \(batch.id)\(corrects)", postings: postings),
-            key: "batch-\(batch.id)" + (batch.shared == nil ? "" : "-\(try BooksHistory.next(database))"))
+            key: batch.shared == nil
+                ? TransferKey.batch.of(batch.id)
+                : TransferKey.batch.of(batch.id, "\(try BooksHistory.next(database))"))
     }
 }
 

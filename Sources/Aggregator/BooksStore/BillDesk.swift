@@ -207,7 +207,7 @@ enum BillDesk {
         try LedgerRows.post(
             Transfer(
                 at: call.now, text: "payment of \(call.id), in these books only", postings: postings),
-            key: "pay-\(call.id)-\(paid)-\(amount.count)", database)
+            key: TransferKey.pay.of(call.id, "\(paid)", "\(amount.count)"), database)
         try database.execute(
             sql: "UPDATE books_bill SET paid = paid + ? WHERE id = ?", arguments: [amount.count, call.id])
         let satoshi = postings.last { $0.account.asset == .btc && $0.amount < .zero }.map { -$0.amount }

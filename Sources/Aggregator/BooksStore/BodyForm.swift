@@ -48,7 +48,10 @@ struct BodyField: Sendable {
     static func words(
         _ name: String, _ note: String, _ range: ClosedRange<Int> = 1...200
     ) -> BodyField {
-        BodyField(name, true, note, text(range.lowerBound, range.upperBound))
+        BodyField(
+            name, true, note,
+            text(range.lowerBound, range.upperBound)
+                + [("pattern", "\"^[^\\u0000-\\u001f\\u007f-\\u009f]*$\"")])
     }
 
     static func instant(_ name: String, _ note: String) -> BodyField {

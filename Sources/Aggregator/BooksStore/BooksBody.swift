@@ -75,14 +75,14 @@ enum BooksBody {
     }
 
     static func words(_ name: String, _ note: String, without fallback: String) -> ConfigKey<String> {
-        .text(name, allowed: "at most 200 characters", .fixed(fallback), note) {
-            $0.count <= 200 ? $0 : nil
+        .text(name, allowed: "at most 200 characters on one line", .fixed(fallback), note) {
+            $0.count <= 200 && Words.isOneLine($0) ? $0 : nil
         }
     }
 
     static func optional(_ name: String, _ note: String) -> ConfigKey<String?> {
-        .text(name, allowed: "1 … 128 characters", .fixed(nil), shown: "none", note) { text in
-            (1...128).contains(text.utf8.count) ? .some(text) : nil
+        .text(name, allowed: "1 … 128 characters on one line", .fixed(nil), shown: "none", note) { text in
+            (1...128).contains(text.utf8.count) && Words.isOneLine(text) ? .some(text) : nil
         }
     }
 

@@ -265,7 +265,8 @@ public enum BooksCheck {
                 WHERE run IN (SELECT n FROM books_run) AND paid <> (
                     SELECT abs(coalesce(sum(amount), 0)) FROM books_transfer t
                     JOIN books_posting p ON p.transfer = t.id JOIN books_account a ON a.id = p.account
-                    WHERE (t.key > 'pay-' || b.id || '-' AND t.key < 'pay-' || b.id || '.'
+                    WHERE (t.key > 'pay/' || b.id || '/' AND t.key < 'pay/' || b.id || '0'
+                        OR t.key > 'pay-' || b.id || '-' AND t.key < 'pay-' || b.id || '.'
                         OR t.key > 'r' || b.run || '/escrow-paid-' AND t.key < 'r' || b.run || '/escrow-paid.')
                     AND a.asset = 'INR' AND a.name LIKE 'Assets:Party:%:Bills' AND a.party = b.party)
                 """)

@@ -71,7 +71,9 @@ enum CertificateDesk {
                 at: now, text: "\(wish.action.rawValue) of the certificate of \(wish.slot.resource)",
                 postings: [
                     Posting(target, amount), Posting(AccountKey(from, .certificate), -amount),
-                ]), key: "certificate-\(wish.slot.resource)-\(wish.slot.start.seconds)-\(number)", database)
+                ]),
+            key: TransferKey.certificate.of(
+                wish.slot.resource, "\(wish.slot.start.seconds)", "\(number)"), database)
         try write(wish.slot, after, database)
         return JSONOut.object([
             ("resource", JSONOut.text(wish.slot.resource)), ("start", JSONOut.text(wish.slot.start.text)),
@@ -130,7 +132,7 @@ enum CertificateDesk {
             Transfer(
                 at: now, text: "the certificate of \(slot.resource) follows later data",
                 postings: [Posting(account, amount), Posting(other, -amount)]),
-            key: "certificate-late-\(slot.resource)-\(slot.start.seconds)-\(number)")
+            key: TransferKey.certificateLate.of(slot.resource, "\(slot.start.seconds)", "\(number)"))
     }
 
     static func load(_ row: Row, _ book: inout CertificateBook) throws {

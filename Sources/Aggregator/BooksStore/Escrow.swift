@@ -27,7 +27,7 @@ enum Escrow {
             Transfer(
                 at: time, text: "escrow of contract \(terms.id)",
                 postings: [Posting(escrow, amount), Posting(wallet, -amount)]),
-            key: "escrow-\(terms.id)", database)
+            key: TransferKey.escrow.of(terms.id), database)
     }
 
     /// Pays what is left in escrow back to the buyer.
@@ -41,7 +41,7 @@ enum Escrow {
             Transfer(
                 at: time, text: "escrow of \(terms.id) paid back",
                 postings: [Posting(wallet, left), Posting(escrow, -left)]),
-            key: "escrow-back-\(terms.id)", database)
+            key: TransferKey.escrowBack.of(terms.id), database)
     }
 
     private static func accounts(

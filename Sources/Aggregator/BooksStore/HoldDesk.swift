@@ -75,7 +75,7 @@ enum HoldDesk {
                 postings: [
                     Posting(try desk.account(to, asset), amount), Posting(account, -amount),
                 ])
-            try desk.group.post(transfer, key: "hold-\(call.id)")
+            try desk.group.post(transfer, key: TransferKey.hold.of(call.id))
         }
         let state = wish.0 == .capture ? "captured" : "released"
         try database.execute(

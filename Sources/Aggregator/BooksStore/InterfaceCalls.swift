@@ -152,7 +152,7 @@ enum InterfaceCalls {
             sql: """
                 SELECT t.key AS payment, t.at_s, a.party, a.asset, -p.amount AS amount FROM books_transfer t
                 JOIN books_posting p ON p.transfer = t.id JOIN books_account a ON a.id = p.account
-                WHERE t.key LIKE 'pay-%' AND a.name LIKE '%:Wallet' AND t.at_s >= ?1 AND t.at_s < ?2
+                WHERE (t.key LIKE 'pay/%' OR t.key LIKE 'pay-%') AND a.name LIKE '%:Wallet' AND t.at_s >= ?1 AND t.at_s < ?2
                 ORDER BY t.id
                 """),
         Interface(
@@ -161,9 +161,9 @@ enum InterfaceCalls {
                 SELECT l.party, l.reference AS source, l.amount AS paise FROM books_line l
                 JOIN books_run r ON r.n = l.run WHERE l.kind = 'share' AND r.from_s < ?2 AND r.until_s > ?1
                 UNION ALL
-                SELECT a.party, substr(t.key, 7), p.amount FROM books_transfer t
+                SELECT a.party, substr(t.key, 7, instr(substr(t.key, 7) || '/', '/') - 1), p.amount FROM books_transfer t
                 JOIN books_posting p ON p.transfer = t.id JOIN books_account a ON a.id = p.account
-                WHERE t.key LIKE 'batch-%' AND t.at_s >= ?1 AND t.at_s < ?2
+                WHERE (t.key LIKE 'batch/%' OR t.key LIKE 'batch-%') AND t.at_s >= ?1 AND t.at_s < ?2
                 """),
         Interface(
             name: "billing", call: "applyIncentives",

@@ -138,6 +138,9 @@ enum MeterDesk {
                 throw BooksRefusal.unknown("resource \(reading.resource)")
             }
             if !call.reaches(meter.party) { throw BooksRefusal.notYours("resource \(reading.resource)") }
+            guard try Registry.isThere(meter.party, database) else {
+                throw BooksRefusal.impossible("the party of \(reading.resource) was erased")
+            }
             if reading.time > call.now + clockTolerance {
                 throw BooksRefusal.impossible(
                     "\(reading.resource): at \(reading.time.text), which is not yet: a reading is at most "
@@ -175,7 +178,7 @@ enum MeterDesk {
                 return
             }
             throw BooksRefusal.impossible(
-                "\(reading.resource): meter \(reading.meter) was read otherwise at \(reading.time.text)")
+                "\(reading.resource): this meter was read otherwise at \(reading.time.text)")
         }
         try database.execute(
             sql: "INSERT INTO books_register VALUES (?, ?, ?, ?, ?, ?)",
@@ -261,7 +264,7 @@ enum MeterDesk {
         let lacking = rows.filter { wanted($0) > ($0["told"] as Int64) }
         let numbers = lacking.map { $0["number"] as Int64 }
         let rebuilt = Dictionary(
-            grouping: try SubstituteRows.of(period, of: numbers, database), by: \.resource)
+            grouping: try SubstituteRows.of(period, of: numbers, database).intervals, by: \.resource)
         let meters = rows.map { row in
             let (length, told): (Int64, Int64) = (row["length_s"], row["told"])
             let rest = rebuilt[row["id"]] ?? []

@@ -55,7 +55,8 @@ enum PayoutDesk {
                     Posting(try desk.account(TransferDesk.outside, .btc), one.amount),
                     Posting(try desk.account(one.party, .btc), -one.amount),
                 ])
-            try desk.group.post(transfer, key: "payout-\(call.caller.name)-\(call.key ?? "")-\(one.party)")
+            try desk.group.post(
+                transfer, key: TransferKey.payout.of(call.caller.name, call.key ?? "", one.party))
         }
         // Addresses are persons' data, which an answer and the history would keep beyond an erasure.
         return JSONOut.object([

@@ -11,7 +11,11 @@ struct RecordTree {
         var parties: Set<String>
         /// Whose interval it is.
         var resource: String?
-        var leaf: [UInt8] { BooksHistory.leaf(text) }
+        /// Whether words stand in it that go with an erased person.
+        var hasWords = false
+        /// What was told, where words of it are erased.
+        var told: [UInt8]?
+        var leaf: [UInt8] { told ?? BooksHistory.leaf(text) }
     }
 
     /// How the fields of a record stand in its text.
@@ -43,6 +47,11 @@ struct RecordTree {
 
     var root: String { BooksHistory.root(records.map(\.leaf)) }
 
+    private mutating func keep(_ kind: String, of event: Int64, _ database: Database) throws {
+        for (number, leaf) in try ErasedWords.leaves(event, kind, database)
+        where records.indices.contains(number) { records[number].told = leaf }
+    }
+
     private static func lines(_ fields: [Field], _ form: Form) -> String {
         fields.map { $0.line(form) }.joined()
     }
@@ -57,7 +66,7 @@ struct RecordTree {
                 JOIN books_resource r ON r.number = i.resource
                 WHERE event = ? ORDER BY i.resource, i.kind, start_s, revision
                 """)
-        return RecordTree(
+        var tree = RecordTree(
             records: try Row.fetchAll(statement, arguments: [event]).map { row in
                 let numbers = [
                     "start_s", "revision", "import_wh", "export_wh", "is_measured", "is_production",
@@ -65,8 +74,12 @@ struct RecordTree {
                 let fields =
                     [.text("interval")] + Field.texts(row, ["name", "kind"]) + Field.numbers(row, numbers)
                     + [.text(row["record"])]
-                return Record(text: lines(fields, form), parties: [row["party"]], resource: row["name"])
+                return Record(
+                    text: lines(fields, form), parties: [row["party"]], resource: row["name"],
+                    hasWords: row["record"] as String != "")
             })
+        try tree.keep("interval", of: event, database)
+        return tree
     }
 
     /// The readings of registers that an event brought.
@@ -78,13 +91,15 @@ struct RecordTree {
                 SELECT g.*, r.id AS name, r.party FROM books_register g
                 JOIN books_resource r ON r.number = g.resource WHERE event = ? ORDER BY g.resource, meter, at_s
                 """)
-        return RecordTree(
+        var tree = RecordTree(
             records: try Row.fetchAll(statement, arguments: [event]).map { row in
                 let fields =
                     [.text("register")] + Field.texts(row, ["name", "meter"])
                     + Field.numbers(row, ["at_s", "import_wh", "export_wh"])
-                return Record(text: lines(fields, form), parties: [row["party"]])
+                return Record(text: lines(fields, form), parties: [row["party"]], hasWords: true)
             })
+        try tree.keep("register", of: event, database)
+        return tree
     }
 
     static func noteRegisters(of event: Int64, _ database: Database) throws -> String {
@@ -236,7 +251,8 @@ struct RecordTree {
     /// The records of an event that a caller asks for and may see, each with its way to the root.
     func proofs(_ name: String, _ wanted: (Record) -> Bool) -> [String] {
         let leaves = records.map(\.leaf)
-        return records.indices.filter { wanted(records[$0]) }.prefix(100).map { index in
+        return records.indices.filter { records[$0].told == nil && wanted(records[$0]) }.prefix(100).map {
+            index in
             JSONOut.object([
                 ("root", JSONOut.text(name)), ("text", JSONOut.text(records[index].text)),
                 ("path", BooksHistory.pathText(index, leaves)),

@@ -82,6 +82,9 @@ enum Registry {
         if let other, other != made.length {
             throw BooksRefusal.impossible("block_min: the other zones have blocks of \(other / 60) min")
         }
+        if other == nil, try TariffDesk.newest(database) > 0 {
+            try TariffDesk.checkBlocks(try TariffDesk.file(database), made.length)
+        }
         try database.execute(
             sql: "INSERT INTO books_zone VALUES (?, ?, ?, ?, ?)",
             arguments: [zone.id, zone.grid, zone.operatingParty, made.length, zone.cooperative])
@@ -169,6 +172,9 @@ enum Registry {
             database, sql: "SELECT party FROM books_resource WHERE id = ?", arguments: [call.id])
         guard let party else { throw BooksRefusal.unknown("resource \(call.id)") }
         if !call.reaches(party) { throw BooksRefusal.notYours("resource \(call.id)") }
+        guard try isThere(party, database) else {
+            throw BooksRefusal.impossible("the party of \(call.id) was erased")
+        }
         if let from = made.from { try Membership.move(call, to: from, database) }
         let before = try String.fetchOne(
             database, sql: "SELECT state FROM books_resource WHERE id = ?", arguments: [call.id])
@@ -315,6 +321,7 @@ enum Registry {
             sql: "UPDATE books_resource SET place = '', source = NULL WHERE party = ?", arguments: [call.id])
         try database.execute(
             sql: "UPDATE books_hold SET text = '' WHERE party = ?", arguments: [call.id])
+        try ErasedWords.erase(call.id, database)
         return JSONOut.object([("erased", JSONOut.text(call.id))])
     }
 

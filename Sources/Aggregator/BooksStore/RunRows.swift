@@ -145,7 +145,7 @@ enum BillRows {
     ) throws -> [(key: String, transfer: Transfer)] {
         var owners: [String: String] = [:]
         for bill in bills {
-            owners["metered-\(bill.party)"] = bill.party
+            owners[TransferKey.metered.of(bill.party)] = bill.party
             for line in bill.lines { owners[line.id] = bill.party }
         }
         var sums: [String: [AccountKey: MinorUnits]] = [:]

@@ -55,6 +55,8 @@ public struct SettleJob {
     private var usedUp: Set<String> = []
     /// For how many blocks each resource was waited for.
     private var lacking: [String: Int] = [:]
+    /// What registers counted that cannot be.
+    private var leftOpen: [Substitution.TooMuch] = []
 
     /// - Parameter rest: is called between two transactions, and lets others have their turn.
     /// - Returns: what came of it, a line each.
@@ -170,9 +172,9 @@ public struct SettleJob {
 
     private mutating func settle() throws -> [String] {
         let wish = wish
-        let substitutes = Dictionary(
-            grouping: try writer.read { try SubstituteRows.of(wish.period, $0) }
-        ) { $0.start.seconds / 86_400 }
+        let filled = try writer.read { try SubstituteRows.of(wish.period, $0) }
+        leftOpen = filled.open
+        let substitutes = Dictionary(grouping: filled.intervals) { $0.start.seconds / 86_400 }
         var from = wish.period.from
         while from < wish.period.until {
             let end = min(UTCInstant(seconds: (from.seconds / 86_400 + 1) * 86_400), wish.period.until)
@@ -277,7 +279,7 @@ public struct SettleJob {
     private var waited: [String] {
         lacking.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(10).map {
             "open: \($0.key) lacks \($0.value) blocks"
-        }
+        } + leftOpen.prefix(10).map(\.text)
     }
 
     private func told(_ bills: [Bill]) -> [String] {

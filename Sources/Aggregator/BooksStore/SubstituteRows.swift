@@ -7,25 +7,36 @@ import Metering
 /// A gap lies between two readings that follow each other, whatever period is asked for: the readings before
 /// and behind it count, with the intervals up to there. So a block is filled alike in every period.
 enum SubstituteRows {
+    struct Filled {
+        var intervals: [Interval] = []
+        /// Gaps that stay open, since more was counted than the resource can draw or give.
+        var open: [Substitution.TooMuch] = []
+    }
+
     /// - Parameter wanted: of these resources alone; `nil` = of all.
     static func of(
         _ period: Period, of wanted: [Int64]? = nil, _ database: Database
-    ) throws -> [Interval] {
+    ) throws -> Filled {
         let list = wanted.map { "AND r.number IN (\($0.map(String.init).joined(separator: ",")))" } ?? ""
         let length = try FactsRows.length(database).seconds
         let resources = try Row.fetchAll(
             database,
             sql: """
-                SELECT r.number, r.id, 'actual' AS kind, export_max_w, coalesce(s.length_s, \(length)) AS length_s
+                SELECT r.number, r.id, 'actual' AS kind, export_max_w, demand_w,
+                    coalesce(s.length_s, \(length)) AS length_s
                 FROM books_resource r LEFT JOIN books_series s ON s.resource = r.number AND s.kind = 'actual'
                 WHERE EXISTS (SELECT 1 FROM books_register g WHERE g.resource = r.number) \(list)
                 """)
-        return try resources.flatMap { try of($0, period, database) }
+        return try resources.reduce(into: Filled()) { filled, resource in
+            let one = try of(resource, period, database)
+            filled.intervals += one.intervals
+            filled.open += one.open
+        }
     }
 
     private static func of(
         _ resource: Row, _ period: Period, _ database: Database
-    ) throws -> [Interval] {
+    ) throws -> Filled {
         let (number, seconds): (Int64, Int64) = (resource["number"], resource["length_s"])
         let told = try Int64.fetchOne(
             database.cachedStatement(
@@ -34,22 +45,36 @@ enum SubstituteRows {
                     AND start_s >= ? AND start_s < ? AND is_production = 1
                     """), arguments: [number, period.from.seconds, period.until.seconds])
         guard let length = BlockLength(rawValue: seconds), (told ?? 0) < period.seconds / seconds else {
-            return []
+            return Filled()
         }
         let readings = try readings(resource, period, database)
         guard let first = readings.map(\.time).min(), let last = readings.map(\.time).max(),
             let whole = Period(from: min(first, period.from), until: max(last, period.until))
-        else { return [] }
+        else { return Filled() }
         var book = IntervalBook()
         book.expect(resource["id"], length: length)
         try FactsRows.add(resource, whole, to: &book, database)
-        _ = book.substitute(from: readings)
-        let most = Int128(resource["export_max_w"] as Int64) * Int128(seconds) / 3_600
-        return book.sorted().filter { one in
-            // More than the resource can give was not seen by a meter that is well: the block stays open.
-            one.record.hasPrefix("register:") && period.contains(one.start)
-                && (most == 0 || Int128(one.exported.count) <= most)
+        // More than the resource can draw or give was not seen by a meter that is well: the gap stays open.
+        let found = book.substitute(from: readings, most: most(resource, seconds))
+        let intervals = book.sorted().filter {
+            $0.record.hasPrefix("register:") && period.contains($0.start)
         }
+        let open = found.compactMap { finding -> Substitution.TooMuch? in
+            guard case .tooMuch(var gap) = finding else { return nil }
+            gap.missing.removeAll { !period.contains($0) }
+            return gap.missing.isEmpty ? nil : gap
+        }
+        return Filled(intervals: intervals, open: open)
+    }
+
+    /// By its `demand_kw` and `export_max_kw`; 0 and none say nothing.
+    private static func most(_ resource: Row, _ seconds: Int64) -> StretchMost {
+        func energy(_ watts: Int64?) -> WattHours {
+            guard let watts, watts > 0 else { return .limit }
+            return WattHours(Int64(Int128(watts) * Int128(seconds) / 3_600))
+        }
+        return StretchMost(
+            imported: energy(resource["demand_w"]), exported: energy(resource["export_max_w"]))
     }
 
     /// Of each meter those of the period, the last before it and the first behind it.

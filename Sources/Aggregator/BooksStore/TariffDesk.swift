@@ -9,13 +9,30 @@ enum TariffDesk {
     static func add(_ call: BooksCall, _ database: Database) throws -> String {
         let wanted = try parse(call.body)
         let number = try newest(database) + 1
-        if number > 1 { try checkSettled(try file(database), wanted, database) }
+        let known = number > 1 ? try file(database) : nil
+        if let known { try checkSettled(known, wanted, database) }
+        if let length = try Int64.fetchOne(database, sql: "SELECT block_s FROM books_zone LIMIT 1") {
+            try checkBlocks(wanted, besides: known, length)
+        }
         try database.execute(
             sql: "INSERT INTO books_document VALUES ('tariffs', ?, ?, ?, ?)",
             arguments: [
                 number, String(decoding: call.body, as: UTF8.self), call.now.seconds, call.caller.name,
             ])
         return JSONOut.object([("version", "\(number)")])
+    }
+
+    /// A price changes where a block begins.
+    ///
+    /// - Parameter known: what was taken before stays taken.
+    static func checkBlocks(
+        _ wanted: TariffsFile, besides known: TariffsFile? = nil, _ seconds: Int64
+    ) throws {
+        guard let length = BlockLength(rawValue: seconds) else { return }
+        let old = known?.complaints(length) ?? []
+        if let complaint = wanted.complaints(length).first(where: { !old.contains($0) }) {
+            throw BooksRefusal.impossible("tariffs: \(complaint)")
+        }
     }
 
     /// What was settled keeps its prices: late data is settled at them, whatever tariffs there are then.

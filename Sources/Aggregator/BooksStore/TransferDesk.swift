@@ -38,7 +38,8 @@ enum TransferDesk {
                     Posting(try desk.account(wish.from, wish.asset), -wish.amount),
                 ])
             do {
-                try desk.group.post(transfer, key: "t-\(call.caller.name)-\(call.key ?? "")-\(index)")
+                try desk.group.post(
+                    transfer, key: TransferKey.transfer.of(call.caller.name, call.key ?? "", "\(index)"))
             } catch let refusal as BooksRefusal {
                 throw BooksRefusal(refusal.status, "transfers[\(index)]: \(refusal.why)")
             }

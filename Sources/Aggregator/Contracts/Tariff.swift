@@ -93,6 +93,15 @@ public struct Tariff: Equatable, Sendable {
         return bands.first { $0.minutes.contains(minute) }
     }
 
+    /// The bands that begin with another name or price than the one before them has, around midnight too.
+    public var changes: [TariffBand] {
+        let ordered = bands.sorted { $0.minutes.lowerBound < $1.minutes.lowerBound }
+        return zip(ordered, ordered.suffix(1) + ordered.dropLast()).filter { band, before in
+            (band.name, band.importPrice, band.feedInPrice)
+                != (before.name, before.importPrice, before.feedInPrice)
+        }.map(\.0)
+    }
+
     /// What surplus costs within the community in this band.
     public func communityPrice(in band: TariffBand) -> Price {
         switch community {

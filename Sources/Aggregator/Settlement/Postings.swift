@@ -73,7 +73,7 @@ private struct PostingDesk {
             let wallet = try key(BookAccounts.wallet(party.id), asset, floor: .zero)
             let opening = try key(BookAccounts.equity("Opening"), asset)
             try post(
-                "opening-\(party.id)", facts.period.from, "opening balance of \(party.id)",
+                TransferKey.opening.of(party.id), facts.period.from, "opening balance of \(party.id)",
                 [Posting(wallet, party.wallet), Posting(opening, -party.wallet)])
         }
     }
@@ -97,7 +97,7 @@ private struct PostingDesk {
                 at: first, text: "escrow of contract \(terms.id)",
                 postings: [Posting(wallet, -amount), Posting(account, amount)])
             do {
-                try ledger.apply(.post(transfer), key: "escrow-\(terms.id)")
+                try ledger.apply(.post(transfer), key: TransferKey.escrow.of(terms.id))
             } catch {
                 throw .escrow(contract: terms.id, error)
             }
@@ -108,7 +108,7 @@ private struct PostingDesk {
     mutating func meter(_ metered: [String: WattHours]) throws(PostingRefusal) {
         for (party, net) in metered.sorted(by: { $0.key < $1.key }) where net != .zero {
             try move(
-                "metered-\(party)", "metered of \(party)", .energy, MinorUnits(net.count),
+                TransferKey.metered.of(party), "metered of \(party)", .energy, MinorUnits(net.count),
                 to: BookAccounts.energy(party), from: BookAccounts.equity("Metered"))
         }
     }
@@ -141,11 +141,11 @@ private struct PostingDesk {
             }
             let paid = line.map { -$0.amount } ?? .zero
             try move(
-                "escrow-paid-\(terms.id)", "delivery of \(terms.id) paid from escrow", asset, paid,
+                TransferKey.escrowPaid.of(terms.id), "delivery of \(terms.id) paid from escrow", asset, paid,
                 to: BookAccounts.bills(terms.buyer), from: BookAccounts.escrow(terms.id))
             guard let left = funded.adding(-paid) else { continue }
             try move(
-                "escrow-back-\(terms.id)", "escrow of \(terms.id) paid back", asset, left,
+                TransferKey.escrowBack.of(terms.id), "escrow of \(terms.id) paid back", asset, left,
                 to: BookAccounts.wallet(terms.buyer), from: BookAccounts.escrow(terms.id))
         }
     }
@@ -162,7 +162,7 @@ private struct PostingDesk {
     mutating func certify(_ certified: [String: WattHours]) throws(PostingRefusal) {
         for (owner, energy) in certified.sorted(by: { $0.key < $1.key }) {
             try move(
-                "certificates-\(owner)", "renewable energy certified for \(owner)", .certificate,
+                TransferKey.certificates.of(owner), "renewable energy certified for \(owner)", .certificate,
                 MinorUnits(energy.count), to: BookAccounts.certificates(owner),
                 from: BookAccounts.equity("Certificates"))
         }

@@ -6,6 +6,8 @@ struct SegmentScanner {
     struct Record {
         var number: UInt64
         var payload: [UInt8]
+        /// Of length, number and payload.
+        var checksum: UInt32
         /// Of the lane that outlasts telemetry.
         var isKept: Bool
         /// Where the record begins and where the next one would.
@@ -58,8 +60,8 @@ struct SegmentScanner {
         guard checksum == window.littleEndian32(at: base + 8), number > lastNumber else { return nil }
         let payload = Array(window[base + SpoolFormat.recordHeaderSize..<base + total])
         return Record(
-            number: number, payload: payload, isKept: heading & SpoolFormat.keptBit != 0, start: position,
-            end: position + total)
+            number: number, payload: payload, checksum: checksum,
+            isKept: heading & SpoolFormat.keptBit != 0, start: position, end: position + total)
     }
 
     private func nextMarkerStart(after position: Int) -> Int {

@@ -128,6 +128,13 @@ struct SpoolDirectory {
         return names.sorted { $0.index < $1.index }
     }
 
+    /// Whether a segment says itself that it is another one than its name says: a copy under another name.
+    /// One whose header is damaged says nothing.
+    func isMisnamed(_ segment: SegmentName) -> Bool {
+        let header = contents(of: path(of: segment), limit: SpoolFormat.segmentHeaderSize)
+        return header.flatMap(SpoolFormat.first).map { $0 != segment.first } ?? false
+    }
+
     func path(of segment: SegmentName) -> String { path + "/" + segment.text }
 
     func size(of segment: SegmentName) -> Int {

@@ -33,6 +33,11 @@ enum SpoolFormat {
         return SpoolEpoch(bytes: Array(bytes[12..<28]))
     }
 
+    /// The first number that a segment's header names; `nil` where the header is damaged.
+    static func first(ofSegmentHeader bytes: [UInt8]) -> UInt64? {
+        epoch(ofSegmentHeader: bytes) == nil ? nil : bytes.littleEndian64(at: 28)
+    }
+
     /// Whether a sound header is one of a segment that holds what is kept alone.
     static func isThinned(segmentHeader bytes: [UInt8]) -> Bool {
         epoch(ofSegmentHeader: bytes) != nil && bytes.littleEndian32(at: 8) == thinnedVersion

@@ -31,14 +31,28 @@ public final class SpoolReader {
         /// A segment that had to make room is another file of the same name.
         var file: UInt64
         var offset: Int
-        /// The number before the record at `offset`.
+        /// The number before the record at `offset`, where that record begins, and its checksum.
         var before: UInt64
+        var start: Int
+        var checksum: UInt32
+
+        /// Whether the file still has that record there: somebody may have written another one over it.
+        func stands(in file: SpoolFile) throws(SystemError) -> Bool {
+            let bytes = try file.read(at: start, count: SpoolFormat.recordHeaderSize)
+            return bytes.count == SpoolFormat.recordHeaderSize
+                && bytes.littleEndian32(at: 8) == checksum && bytes.littleEndian64(at: 12) == before
+        }
     }
 
     public let epoch: SpoolEpoch
     private let directory: SpoolDirectory
     private var knownDurable: UInt64 = 0
     private var place: Place?
+    /// Segments that are what their names say.
+    private var sound: [SegmentName] = []
+    /// Whether a number that this reader has handed out stands for another record by now: somebody has put
+    /// older files back, and the writer went on from them.
+    public private(set) var isSetBack = false
 
     /// - Throws: `.noSpool` where the writer has not made the store yet.
     public init(directory path: String) throws(SpoolError) {
@@ -93,21 +107,28 @@ public final class SpoolReader {
         let durable = durableThrough()
         guard durable > number else { return batch }
         do throws(SystemError) {
-            let segments = try directory.segments()
-            var index = segments.lastIndex { $0.first <= number + 1 } ?? 0
+            let segments = try soundSegments()
+            let first = segments.last { $0.first <= number + 1 }?.first
+            var rest = segments.drop { $0.first < first ?? 0 }
             var room = limitBytes
-            while batch.through < durable, index < segments.count || segments.isEmpty {
-                let following = index + 1 < segments.count ? segments[index + 1].first - 1 : durable
-                let limit = min(durable, following)
-                if index < segments.count {
-                    let isFull = try read(segments[index], to: limit, &batch, &room, limitCount)
-                    if isFull { return batch }
-                }
+            while batch.through < durable, !rest.isEmpty || segments.isEmpty {
+                // Of several that begin with the same number a copy may be one: a number is missing only
+                // where none of them has it.
+                let alike = rest.prefix { $0.first == rest.first?.first }
+                rest = rest.dropFirst(alike.count)
+                let limit = min(durable, rest.first.map { $0.first - 1 } ?? durable)
+                for name in alike where try read(name, to: limit, &batch, &room, limitCount) { return batch }
                 if batch.through < limit { batch.addGap(to: limit) }
-                index += 1
             }
         } catch { throw .system(error) }
         return batch
+    }
+
+    /// In the order of their numbers; what is not what its name says is nothing of the stream.
+    private func soundSegments() throws(SystemError) -> [SegmentName] {
+        let (names, known) = (try directory.segments(), sound)
+        sound = names.filter { known.contains($0) || !directory.isMisnamed($0) }
+        return sound.sorted { ($0.first, $0.index) < ($1.first, $1.index) }
     }
 
     /// - Returns: whether the batch can take no more.
@@ -125,17 +146,24 @@ public final class SpoolReader {
         }
         var scanner = SegmentScanner(file)
         let identity = try file.identity()
-        if let place, place.segment == name, place.file == identity, place.before <= batch.through {
+        if let place, place.segment == name, place.file == identity, place.before <= batch.through,
+            try place.stands(in: file)
+        {
             scanner = SegmentScanner(file, at: place.offset, after: place.before)
         }
         while batch.through < limit, let record = try scanner.next() {
+            if let place, record.number == place.before, record.checksum != place.checksum {
+                isSetBack = true
+            }
             if record.number > limit { break }
             if record.number <= batch.through { continue }
             if !batch.isEmpty, record.payload.count > room || batch.count >= limitCount { return true }
             if record.number > batch.through + 1 { batch.addGap(to: record.number - 1) }
             room -= record.payload.count
             batch.add(SpoolRecord(number: record.number, payload: record.payload))
-            place = Place(segment: name, file: identity, offset: record.end, before: record.number)
+            place = Place(
+                segment: name, file: identity, offset: record.end, before: record.number,
+                start: record.start, checksum: record.checksum)
         }
         return false
     }

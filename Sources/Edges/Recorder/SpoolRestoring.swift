@@ -30,7 +30,7 @@ extension SpoolWriter {
                 try publish(syncedThrough)
                 anew.append("synced")
             }
-            try reportRemoved(try directory.segments())
+            try reportRemoved(try withoutStrangersBeside(try directory.segments()))
         } catch { throw .system(error) }
         if !isMarked {
             try restoreMark()
@@ -66,5 +66,54 @@ extension SpoolWriter {
         } else {
             report(.removed(from: from, to: to, undelivered: undelivered))
         }
+    }
+
+    // MARK: Files that somebody has put there
+
+    /// At the opening: of segments that begin with the same number the one that reaches furthest is the
+    /// stream's.
+    func withoutStrangers(_ names: [SegmentName]) throws(SystemError) -> [SegmentName] {
+        var own: [SegmentName] = []
+        for name in names {
+            if directory.isMisnamed(name) {
+                try setAside(name)
+            } else if let twin = own.firstIndex(where: { $0.first == name.first }) {
+                let isFurther = try reach(name) >= reach(own[twin])
+                try setAside(isFurther ? own.remove(at: twin) : name)
+                if isFurther { own.append(name) }
+            } else {
+                own.append(name)
+            }
+        }
+        return own
+    }
+
+    /// Beside a living writer: what it has not made, and what cannot be one that came back.
+    private func withoutStrangersBeside(_ there: [SegmentName]) throws(SystemError) -> [SegmentName] {
+        let known = segments
+        let open = segment == nil ? UInt64.max : known.last?.first ?? .max
+        var own: [SegmentName] = []
+        for name in there {
+            let isStranger =
+                !known.contains(name)
+                && (name.first >= open || known.contains { $0.first == name.first }
+                    || directory.isMisnamed(name))
+            if isStranger { try setAside(name) } else { own.append(name) }
+        }
+        return own
+    }
+
+    private func setAside(_ name: SegmentName) throws(SystemError) {
+        let path = directory.path(of: name)
+        if rename(path, path + ".aside") < 0, errno != ENOENT { throw SystemError.last("rename") }
+        report(.stranger(name: name.text))
+    }
+
+    /// The last number that can be read of it.
+    private func reach(_ name: SegmentName) throws(SystemError) -> UInt64 {
+        var scanner = SegmentScanner(try SpoolFile(path: directory.path(of: name), flags: O_RDONLY))
+        var last: UInt64 = 0
+        while let record = try scanner.next() { last = record.number }
+        return last
     }
 }

@@ -48,6 +48,9 @@ public enum SpoolReport: Sendable, Equatable {
     case segmentAbandoned(SystemError)
     /// The name of the stream was unreadable; the epoch comes from a segment, or is new.
     case streamRestored(SpoolEpoch)
+    /// A file that is named as a segment and is none of the stream's, a copy: it is set aside under its name
+    /// and `.aside`.
+    case stranger(name: String)
 }
 
 /// Which records outlast which.
@@ -116,6 +119,7 @@ public final class SpoolWriter {
             syncedMark = try SpoolFile(path: directory.syncedPath, flags: O_RDWR | O_CREAT)
             try directory.letGroupDeliver()
             if restored.isReported { reports.append(.streamRestored(epoch)) }
+            names = try withoutStrangers(names)
             try recover(&names)
             segments = try directory.segments()
             lastDelivered = DeliveryMark.read(in: directory, epoch: epoch)

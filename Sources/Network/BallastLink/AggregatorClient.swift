@@ -32,6 +32,10 @@ struct AggregatorClient {
             redirectConfiguration: .disallow,
             timeout: .init(connect: .seconds(5), read: .seconds(15), write: .seconds(15)))
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Behind all its handlers, before the first request: the one place where a handler can be added.
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            channel.eventLoop.submit { try InterimAnswers.add(to: channel) }
+        }
         return configuration
     }
 

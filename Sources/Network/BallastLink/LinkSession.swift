@@ -76,6 +76,7 @@ struct LinkSession {
         if let position {
             let next = try reader.next(
                 after: position, limitBytes: config.batchBytes, limitCount: recordLimit)
+            if durable < position || reader.isSetBack { return try setBack(position, durable) }
             if !next.isEmpty { batch = next }
             if next.isEmpty, !mustTell {
                 // A spool that was made anew has another epoch: begin again with that.
@@ -88,6 +89,15 @@ struct LinkSession {
         let answer = await post(body, reader.epoch, token)
         if case .stored = answer { note(batch) } else if mustTell { silence.forget() }
         return try take(answer, to: batch, reader)
+    }
+
+    /// The spool's files are older than what this session has delivered from them. Its writer learns of it by
+    /// the claim, and begins a new epoch; until then the aggregator is asked anew what it has.
+    private mutating func setBack(_ position: UInt64, _ durable: UInt64) throws(SpoolError) -> Duration {
+        enter(.spoolSetBack(aggregator: position, spool: durable))
+        try mark?.note(claim: position)
+        (reader, self.position) = (nil, nil)
+        return backoff.next(using: &generator)
     }
 
     private func note(_ batch: SpoolBatch?) {

@@ -35,6 +35,8 @@ enum LinkState: Equatable {
         case .noSpool(let directory): "there is no spool in \(directory) yet; waiting"
         case .spoolUnreadable(let reason): "the spool cannot be used: \(reason)"
         case .connected(let mark): "connected; the aggregator has all through \(mark)"
+        case .spoolSetBack(let aggregator, let spool) where spool >= aggregator:
+            "the spool has other records under numbers that were delivered, through \(aggregator): was it set back?"
         case .spoolSetBack(let aggregator, let spool):
             "the aggregator has all through \(aggregator), the spool ends at \(spool): was it set back?"
         case .wentBack(let mark): "the aggregator has all through \(mark) only, less than before: sent again"

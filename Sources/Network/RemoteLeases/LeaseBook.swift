@@ -94,6 +94,18 @@ public struct LeaseBook: Sendable {
         self.record = record
     }
 
+    /// Holds the record against what another one, the audit, says was granted last: a record that knows less
+    /// of any key was set back, and counts as lost.
+    ///
+    /// - Parameter wall: when this run began, milliseconds since 1970-01-01 00:00 UTC; `nil` = the clock was
+    ///   not synchronised then, and the first look at a synchronised one counts.
+    /// - Returns: whether the record is older than that.
+    public mutating func hold(against granted: [String: UInt64], since wall: Int64?) -> Bool {
+        let isOlder = granted.contains { keys.contains($0.key) && $0.value > record.sequences[$0.key] ?? 0 }
+        if isOlder { record = Record(since: wall) }
+        return isOlder
+    }
+
     /// Whether a lease may be granted now.
     ///
     /// - Parameter isSigned: whether the signature is that of the lease's key; asked for at most once, and

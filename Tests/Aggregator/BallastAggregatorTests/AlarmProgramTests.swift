@@ -34,6 +34,8 @@ import Testing
     // swift-format-ignore
     static let refused: [(text: String, says: String, why: Comment)] = [
         ("rules: [{id: danger, when: danger, severity: warning}]", "cannot be left out or be made less", "danger made less"),
+        ("rules: [{id: danger, when: danger, severity: life_safety, for_s: 86400}]", "within 10 s", "danger a day late"),
+        ("rules: [{id: danger, when: danger, severity: life_safety, sites: [demo]}]", "at all sites", "danger at one site alone"),
         ("rules: [{id: a, when: below, severity: warning}]", "and limit are missing", "below what?"),
         ("rules: [{id: a, when: trip, severity: grave}]", "life_safety", "no such severity"),
         ("rules: [{id: a, when: trip, severity: warning, sites: [nope]}]", "there is no site", "no such site"),

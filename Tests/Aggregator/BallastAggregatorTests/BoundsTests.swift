@@ -124,6 +124,45 @@ import Testing
         #expect(try await aggregator.post(`The program ballast-aggregator`.report(1...1)).status == 200)
     }
 
+    /// By address, and all together.
+    @Test(arguments: ["strangers_of_address: 8", "connections: 32"])
+    func `strangers that crowd are closed, who has shown a token stays, and it is told`(limits: String)
+        async throws
+    {
+        let aggregator = try RunningAggregator(in: scratch, extra: "limits: {\(limits)}")
+        let question = Array(
+            "GET /v1/sites HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer read-token\r\n\r\n".utf8)
+        let known = try (0..<6).map { _ in try RawClient(port: aggregator.port) }
+        for client in known {
+            _ = client.send(question)
+            while client.answer.isEmpty { _ = client.receive(within: .seconds(1)) }
+        }
+        // Half of them silent, half with a part of a head: more than there is room for.
+        let strangers = try (0..<24).map { _ in try RawClient(port: aggregator.port) }
+        for client in strangers.prefix(12) { _ = client.send(Array(question.prefix(20))) }
+        let (begin, room) = (Date.now, limits.hasPrefix("connections") ? 16 : 8)
+        var closed: Set<Int> = []
+        // Their whole time would be 33 s.
+        while closed.count < 24 - room, Date.now.timeIntervalSince(begin) < 25 {
+            for (index, client) in strangers.enumerated() where !closed.contains(index) {
+                if client.receive(within: .milliseconds(1)) { closed.insert(index) }
+            }
+        }
+        #expect(closed.count == 24 - room, "\(closed.count)")
+        #expect(Date.now.timeIntervalSince(begin) >= 4, "each has its time to say who it is")
+        for client in known {
+            let before = client.answer.utf8.count
+            _ = client.send(question)
+            while client.answer.utf8.count == before, !client.receive(within: .seconds(5)) {}
+            #expect(client.answer.utf8.count > before, "one that is known was closed")
+        }
+        #expect(try await aggregator.post(`The program ballast-aggregator`.report(1...1)).status == 200)
+        try aggregator.waitForLine(containing: "connections do not say who they are")
+        let metrics = try await aggregator.get(
+            "http://127.0.0.1:\(aggregator.localPort)/metrics", token: nil)
+        #expect(metrics.body.contains("ballast_aggregator_strangers_closed_total \(24 - room)\n"))
+    }
+
     private struct EventPage: Decodable {
         struct Event: Decodable { var n: Int }
         var events: [Event]

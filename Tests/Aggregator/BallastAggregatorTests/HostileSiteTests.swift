@@ -47,11 +47,13 @@ import Testing
         async throws
     {
         let aggregator = try RunningAggregator(in: scratch, extra: "limits: {connections: 16}")
-        var held = try (0..<16).map { _ in try RawClient(port: aggregator.port) }
+        var held: [RawClient] = []
         // Each is known to be taken: it has an answer, and stays.
         let question = Array(
             "GET /v1/sites HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer read-token\r\n\r\n".utf8)
-        for client in held {
+        for _ in 0..<16 {
+            let client = try RawClient(port: aggregator.port)
+            held.append(client)
             _ = client.send(question)
             while client.answer.isEmpty { _ = client.receive(within: .seconds(1)) }
         }

@@ -50,6 +50,86 @@ import Testing
         #expect(try desk.findings() == [])
     }
 
+    /// Gives the newest event the root that the books made before, of bare fields.
+    private func makeOld(_ name: String, _ make: (Int64, RecordTree.Form, Database) throws -> RecordTree)
+        throws
+    {
+        try desk.queue.write { database in
+            let newest = "SELECT e.*, (SELECT hash FROM books_event WHERE seq = e.seq - 1) AS previous "
+            let found = try Row.fetchOne(
+                database, sql: newest + "FROM books_event e ORDER BY seq DESC LIMIT 1")
+            let row = try #require(found)
+            let (seq, told): (Int64, String) = (row["seq"], row["data"])
+            let data = told.replacing(
+                try make(seq, .json, database).root, with: try make(seq, .plain, database).root)
+            #expect(data != told && data.contains(name))
+            let text = BooksHistory.canonical(
+                after: row["previous"], seq, row["at_s"], row["who"], row["kind"], data)
+            try database.execute(
+                sql: "UPDATE books_event SET data = ?, hash = ? WHERE seq = ?",
+                arguments: [data, BooksHistory.sha256(text), seq])
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `leaves no serial number and no word of an interval, and the roots of others hold`(
+        inRootsFromBefore isOld: Bool
+    ) async throws {
+        let desk = desk
+        try await desk.village()
+        try await desk.done(.addParty, #"{"id": "gone", "name": "n"}"#)
+        try await desk.done(
+            .addResource, #"{"id": "gone-home", "party": "gone", "zone": "north", "kind": "load"}"#)
+        let told = [
+            ("gone-home", "Popocatepetl 7"), ("ravi-home", "north:5"), ("asha-home", ""), ("coop-pv", ""),
+        ]
+        .map {
+            "{\"resource\": \"\($0)\", \"start\": \"\(Desk.at(0).text)\", \"import_wh\": 5, \"export_wh\": 0, "
+                + "\"mode\": \"production\", \"record\": \"\($1)\"}"
+        }
+        try await desk.done(.addIntervals, "{\"intervals\": [\(told.joined(separator: ", "))]}")
+        if isOld { try makeOld("intervals_root") { try RecordTree.intervals(of: $0, $2, $1) } }
+        func reading(_ resource: String, _ meter: String, _ imported: Int64) -> String {
+            "{\"resource\": \"\(resource)\", \"meter\": \"\(meter)\", \"at\": \"\(Desk.at(0).text)\", "
+                + "\"import_wh\": \(imported), \"export_wh\": 0}"
+        }
+        let readings = [
+            reading("gone-home", "Xochimilco", 1), reading("gone-home", "Axolotl", 2),
+            reading("gone-home", "erased-000001", 3), reading("ravi-home", "R 5", 4),
+        ]
+        try await desk.done(.addRegisters, "{\"registers\": [\(readings.joined(separator: ", "))]}")
+        if isOld { try makeOld("registers_root") { try RecordTree.registers(of: $0, $2, $1) } }
+        #expect(try desk.findings() == [])
+        _ = try desk.settle(0..<1)
+        let total = try await desk.queue.read {
+            try Int64.fetchOne($0, sql: "SELECT total FROM books_bill WHERE party = 'gone'")
+        }
+        #expect(total == -4, "5 Wh × 8 INR/kWh are 4 paise")
+        try await desk.deposit("gone", "0.04")
+        try await desk.done(.pay, "{amount_inr: 0.04}", id: "r1-gone")
+        _ = try SettleJob.freeze(desk.queue, before: Desk.at(1))
+        try await desk.done(.eraseParty, "{}", id: "gone")
+        let export = try await desk.done(.exportParty, id: "gone")
+        for word in ["Popocatepetl", "Xochimilco", "Axolotl"] { #expect(!export.contains(word), "\(word)") }
+        let stored = try await desk.queue.read {
+            try String.fetchAll(
+                $0, sql: "SELECT meter || import_wh FROM books_register ORDER BY import_wh")
+        }
+        #expect(stored == ["erased-0000021", "erased-0000012", "erased-0000033", "R 54"])
+        #expect(try desk.findings() == [], "the roots hold")
+        for (operation, body, id) in [
+            (BooksOperation.addRegisters, "{\"registers\": [\(reading("gone-home", "new", 9))]}", ""),
+            (.setResource, "{state: working}", "gone-home"),
+        ] {
+            let answer = try await desk.ask(operation, body, id: id)
+            #expect(answer.status == 422 && answer.body.contains("was erased"), "\(operation): \(answer)")
+        }
+        try await desk.queue.write {
+            try $0.execute(sql: "UPDATE books_interval SET record = 'x' WHERE record <> ''")
+        }
+        #expect(try desk.findings().contains { $0.contains("intervals are not as") }, "ravi's is still seen")
+    }
+
     @Test func `owns no part of what others earn, and has all of a batch that is shared and frozen`()
         async throws
     {

@@ -343,7 +343,7 @@ import Testing
                 try $0.execute(sql: "INSERT INTO books_certificate SELECT * FROM books_certificate")
             }
         }
-        // Later data takes energy back that was used up: the run says so instead of settling on it in silence.
+        // Later data takes energy back that was used up: the run says so instead of settling in silence.
         #expect(try await desk.done(.leaderboard).contains("\"party\":\"coop\""))
         #expect(try desk.findings() == [])
     }

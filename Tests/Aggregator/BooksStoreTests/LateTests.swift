@@ -231,7 +231,8 @@ import Testing
             last = index
         }
         #expect(last == tables.count - 1)
-        // The last one had its run: what it has to post is posted by whoever comes next, and a bill is paid before.
+        // The last one had its run: what it has to post is posted by whoever comes next, and a bill is
+        // paid before.
         #expect(try desk.balance("Assets:Party:Coop:Bills") == nil)
         try await desk.done(.pay, "{amount_inr: 1}", id: "r1-coop")
         try await desk.done(

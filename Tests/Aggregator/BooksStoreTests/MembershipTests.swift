@@ -142,6 +142,42 @@ import Testing
         #expect(try desk.settle(3..<4).first?.contains("1 blocks open") == true)
     }
 
+    /// 5 kW draw 1,250 Wh in a quarter: 2,500 in two, and not one more; without `demand_kw` 10¹¹ Wh.
+    @Test(arguments: [
+        (true, Int64(2_500), true), (true, 2_501, false), (true, 1 << 60, false),
+        (false, 200_000_000_000, true), (false, 200_000_000_001, false), (false, 1 << 60, false),
+    ])
+    func `a gap with more than its resource can draw stays open and is named, and the rest is settled`(
+        isBounded: Bool, drawn: Int64, isFilled: Bool
+    ) async throws {
+        try await desk.village()
+        try await desk.done(.addZone, #"{"id": "south", "grid": "grid", "operator": "op"}"#)
+        let demand = isBounded ? ", \"demand_kw\": 5" : ""
+        try await desk.done(
+            .addResource,
+            "{\"id\": \"hut\", \"party\": \"asha\", \"zone\": \"south\", \"kind\": \"load\"\(demand)}")
+        func reading(_ block: Int64, _ imported: Int64) -> String {
+            "{\"resource\": \"hut\", \"meter\": \"M 7\", \"at\": \"\(Desk.at(block).text)\", "
+                + "\"import_wh\": \(imported), \"export_wh\": 0}"
+        }
+        try await desk.done(
+            .addRegisters, "{\"registers\": [\(reading(1, 0)), \(reading(3, drawn))]}",
+            as: Desk.caller(.device, "asha"))
+        for block in Int64(0)..<4 { try await tellAll(block) }
+        for block in [Int64(0), 3] { try await desk.tell("hut", block, in: 100) }
+        let told = try desk.settle(0..<4)
+        #expect(told.first?.contains(isFilled ? "8 blocks settled" : "6 blocks settled") == true, "\(told)")
+        let named = told.filter {
+            $0.contains("hut, meter M 7 counted \(drawn) Wh in") && $0.contains(Desk.at(1).text)
+        }
+        #expect(named.count == (isFilled ? 0 : 1), "\(told)")
+        if !isFilled {
+            for block in Int64(1)..<3 { try await desk.tell("hut", block, in: 100) }
+            #expect(try desk.settle(0..<4).first?.contains("2 blocks settled") == true, "told, it is settled")
+        }
+        #expect(try desk.findings() == [])
+    }
+
     @Test func `nothing is certified beyond what was frozen`() async throws {
         try await desk.village()
         for id in ["asha-home", "ravi-home"] { try await desk.tell(id, 0, in: 500) }

@@ -128,8 +128,8 @@ import Testing
         try await desk.tell("asha-home", 0, out: 4_000)
         try await desk.tell("coop-pv", 0)
         _ = try desk.settle(0..<1)
-        // At 0.085 INR a satoshi: 20 INR are 235.29, fees of 0.40, 0.04, 0.08 and 0.04 are 4.71, 0.47, 0.94 and 0.47:
-        // 241 line by line; 20.56 at once would be 241.88.
+        // At 0.085 INR a satoshi: 20 INR are 235.29, fees of 0.40, 0.04, 0.08 and 0.04 are 4.71, 0.47, 0.94
+        // and 0.47: 241 line by line; 20.56 at once would be 241.88.
         #expect(try await desk.done(.bill, id: "r1-ravi").contains("\"total_btc\":\"-0.00000241\""))
         try await desk.deposit("ravi", "0.00000241", "BTC")
         try await desk.done(.pay, "{amount_inr: 20.56, asset: BTC}", id: "r1-ravi")

@@ -101,5 +101,36 @@ extension BallastDaemonTests {
             try site.waitForStatus("it ends by itself") { $0.base_point_by == "default" }
             try site.waitForSetpoints([0])
         }
+
+        @Test
+        func `a record of sequences that somebody sets back has no lease played again`() throws {
+            let site = try RunningSite.small()
+            let open = try peer(site, ["key", Self.seed])
+            site.file.sections = ["remote_leases: {longest_s: 600, keys: [{id: k1, public_key: \(open)}]}"]
+            try site.startInService()
+            let file = site.scratch.path + "/state/remote-leases"
+            let first = try lease(site, 1, watts: 10_000)
+            #expect(try bring(site, first, status: 0).contains("10.0 kW"))
+            try FileManager.default.copyItem(atPath: file, toPath: file + ".copy")
+            let (second, unused) = (try lease(site, 2, watts: 20_000), try lease(site, 3, watts: 20_000))
+            #expect(try bring(site, second, status: 0).contains("20.0 kW"))
+            let audit = ["audit", "export", "--config", site.configuration]
+            try eventually("the grant is in the audit") {
+                try site.runTool(audit, status: 0).output.contains("lease 2 of k1 granted")
+            }
+            try site.daemon.end(by: SIGKILL)
+            try FileManager.default.removeItem(atPath: file)
+            try FileManager.default.moveItem(atPath: file + ".copy", toPath: file)
+            try site.startDaemon()
+            try site.waitForStatus("the daemon answers") { $0.cycle > 1 }
+            for old in [second, unused] {
+                #expect(try bring(site, old, status: 1).contains("refused: sequence_lost"))
+            }
+            #expect(try site.status().base_point_by == "default")
+            try site.daemon.waitForLog("is older than the audit, which has lease 2 of k1 granted")
+            #expect(
+                try bring(site, try lease(site, 4, watts: 5_000), status: 0).contains("5.0 kW"),
+                "what is issued since is new")
+        }
     }
 }

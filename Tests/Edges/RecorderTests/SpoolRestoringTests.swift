@@ -133,4 +133,77 @@ import Testing
         #expect(writer.epoch != before)
         #expect(try !writer.renewIfSetBack(), "it was of the other epoch")
     }
+
+    /// Where a copy of the first segment is put, and whether it tells of itself there.
+    static let copies: [(name: String, why: Comment)] = [
+        ("0000000002-00000000000000000001.spool", "the same first number, as a copy by hand"),
+        ("0000000000-00000000000000000001.spool", "the same, before it"),
+        ("0000000002-00000000000000000015.spool", "a number in the midst of what is there"),
+        ("0000000099-00000000000000000023.spool", "the number that comes next"),
+    ]
+
+    @Test(arguments: 0..<copies.count)
+    func `a copy of a segment swallows nothing, is told, and is set aside`(_ index: Int) throws {
+        let (name, why) = Self.copies[index]
+        let other = try ScratchDirectory()
+        let writer = try SpoolWriter(directory: other.path)
+        try fill(writer, 22)
+        let own = try #require(other.segmentPaths().first)
+        let copy = other.path + "/" + name
+        try other.replace(copy, by: try other.contents(own))
+        // A reader that comes before the writer has looked.
+        try fill(writer, 8)
+        var all = try readAll(other.path)
+        #expect(all.numbers == Array(1...30) && all.gaps == [], why)
+        try writer.restoreRemoved()
+        #expect(writer.takeReports() == [.stranger(name: name)], why)
+        #expect(other.segmentPaths() == [own] && access(copy + ".aside", F_OK) == 0, why)
+        try fill(writer, 5)
+        all = try readAll(other.path)
+        #expect(all.numbers == Array(1...35) && all.gaps == [], why)
+    }
+
+    @Test(arguments: 0..<copies.count)
+    func `a copy that lies there at a start is told as well, and numbers go on`(_ index: Int) throws {
+        let (name, why) = Self.copies[index]
+        let other = try ScratchDirectory()
+        do {
+            let writer = try SpoolWriter(directory: other.path)
+            try fill(writer, 22)
+            let own = try #require(other.segmentPaths().first)
+            try other.replace(other.path + "/" + name, by: try other.contents(own))
+            try fill(writer, 18)
+        }
+        let writer = try SpoolWriter(directory: other.path)
+        #expect(writer.takeReports() == [.stranger(name: name)] && writer.nextNumber == 41, why)
+        try fill(writer, 5)
+        let all = try readAll(other.path)
+        #expect(all.numbers == Array(1...45) && all.gaps == [], why)
+    }
+
+    @Test(arguments: [false, true])
+    func `a reader sees that files were set back, also where the numbers have passed`(inPlace: Bool) throws {
+        let other = try ScratchDirectory()
+        let reader: SpoolReader
+        var before: [UInt8] = []
+        do {
+            let writer = try SpoolWriter(directory: other.path)
+            try fill(writer, 10)
+            before = try other.contents(try #require(other.segmentPaths().first))
+            try fill(writer, 10)
+            reader = try SpoolReader(directory: other.path)
+            #expect(try reader.next(after: 0, limitBytes: 1 << 20, limitCount: 100).through == 20)
+        }
+        let path = try #require(other.segmentPaths().first)
+        if !inPlace { unlink(path) }
+        try other.replace(path, by: before)
+        unlink(other.path + "/synced")
+        let writer = try SpoolWriter(directory: other.path)
+        #expect(writer.nextNumber == 11)
+        for number in UInt64(11)...30 { _ = try writer.append(payload(number, padding: 3)) }
+        try writer.sync()
+        #expect(!reader.isSetBack)
+        _ = try reader.next(after: 20, limitBytes: 1 << 20, limitCount: 100)
+        #expect(reader.isSetBack)
+    }
 }

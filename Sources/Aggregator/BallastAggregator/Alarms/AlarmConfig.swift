@@ -164,9 +164,12 @@ struct AlarmReader {
             config.rules.removeAll { $0.id == rule.id }
             config.rules.append(rule)
         }
-        // Whatever the file says, what endangers people is an alarm of life safety.
-        if !config.rules.contains(where: { $0.condition == .danger && $0.settings.severity == .lifeSafety }) {
-            reader.refuse("rules", "danger is an alarm of life_safety: it cannot be left out or be made less")
+        // Whatever the file says, what endangers people is an alarm of life safety, everywhere and soon.
+        if !config.rules.contains(where: tellsOfDanger) {
+            reader.refuse(
+                "rules",
+                "danger is an alarm of life_safety, at all sites and within 10 s: it cannot be left out or be made less"
+            )
         }
         if reader.has("quiet_hours") { config.quiet = reader.section("quiet_hours") { quiet($0) } }
         if reader.has("daily_summary") {
@@ -179,6 +182,11 @@ struct AlarmReader {
         if reader.has("webhook") { config.webhook = reader.section("webhook") { webhook($0) } }
         if reader.has("command") { config.command = reader.value(Keys.command) }
         return config
+    }
+
+    private func tellsOfDanger(_ rule: AlarmRule) -> Bool {
+        rule.condition == .danger && rule.settings.severity == .lifeSafety && rule.sites.isEmpty
+            && rule.settings.raiseAfter <= 10_000
     }
 
     private func rule(_ section: ConfigReader) -> AlarmRule? {

@@ -25,6 +25,8 @@ final class LeaseDesk: Sendable {
     private let config: RemoteLeasesConfig?
     private let isClockAsked: Bool
     private let file: LeaseRecordFile
+    private let grants: AuditedGrants
+    private let started: LeaseBook.Moment
     private let journal: Journal
     private let book: Mutex<LeaseBook>
     private let pace = Mutex(RefusalPace())
@@ -37,14 +39,13 @@ final class LeaseDesk: Sendable {
         // A simulation moves no power, and runs on machines without a time server.
         isClockAsked = site.mode.rules.remoteCommands != .anyClock
         file = LeaseRecordFile(directory: site.paths.stateDirectory)
+        grants = AuditedGrants(directory: site.paths.stateDirectory)
+        started = Self.moment(isClockAsked: isClockAsked)
         self.journal = journal
         self.beat = beat
         var record = file.read()
         // Without a record what was used before this start is not known; what is issued from now on is new.
-        if record.since == nil {
-            let moment = Self.moment(isClockAsked: isClockAsked)
-            if moment.isSynchronised { record.since = moment.wall }
-        }
+        if record.since == nil, started.isSynchronised { record.since = started.wall }
         book = Mutex(
             LeaseBook(
                 site: site.siteID, keys: Set(site.remoteLeases?.keys.map(\.id) ?? []),
@@ -63,6 +64,7 @@ final class LeaseDesk: Sendable {
     }
 
     func run(_ control: ControlService) {
+        var isHeldAgainstAudit = false
         while !stop.isRaised {
             beat.turn()
             let next = questions.withLock { $0.isEmpty ? nil : $0.removeFirst() }
@@ -71,9 +73,28 @@ final class LeaseDesk: Sendable {
                 (MonotonicTime.now() + .milliseconds(10)).sleep()
                 continue
             }
+            // With the first question: by then the recorder has found the audit's end.
+            if !isHeldAgainstAudit { holdAgainstAudit() }
+            isHeldAgainstAudit = true
             next.answer(answer(next, control))
         }
         tellCounted(isLast: true)
+    }
+
+    /// A file of sequences that somebody set back would have leases played again; the audit beside it knows.
+    private func holdAgainstAudit() {
+        guard config != nil else { return }
+        let granted = grants.last { beat.turn() }
+        let since = started.isSynchronised ? started.wall : nil
+        guard book.withLock({ $0.hold(against: granted, since: since) }) else { return }
+        let words = granted.sorted { $0.key < $1.key }.map { "lease \($0.value) of \($0.key)" }
+        var line = LogRecord(
+            .remoteLeaseRefused,
+            "\(file.path) is older than the audit, which has \(words.joined(separator: ", ")) granted: "
+                + "every lease that was issued before this start is refused",
+            [.source: "unknown", .role: "none", .via: "signed_lease"])
+        line.add(.cause, LeaseRefusal.sequenceLost.rawValue)
+        journal.write(line)
     }
 
     private func answer(_ question: Question, _ control: ControlService) -> ControlAnswer {
@@ -136,7 +157,7 @@ final class LeaseDesk: Sendable {
         journal.write(
             told(
                 .remoteLease,
-                "lease \(lease.sequence) of \(lease.key) granted (dispatch \(lease.dispatch)): \(done)",
+                "\(AuditedGrants.words(lease.sequence, of: lease.key)) (dispatch \(lease.dispatch)): \(done)",
                 lease, question.asker))
         return answer
     }

@@ -291,6 +291,9 @@ final class RecorderThread: Sendable {
             lost(count, "the audit's oldest \(count) records, \(range), have made room for newer ones")
         case .droppedUndelivered where kept == .performance:
             return  // Nobody delivers it: that its oldest part makes room is no loss.
+        case .stranger(let name):
+            let text = "\(name) is no file of \(kept.rawValue), but a copy: it is set aside as \(name).aside"
+            journal.write(LogRecord(.spool, text))
         case .tornTailCut, .damaged, .droppedUndelivered, .thinned, .madeAnew, .segmentAbandoned,
             .streamRestored:
             journal.write(LogRecord(.spool, "\(kept.rawValue): \(report)"))
