@@ -5,6 +5,7 @@ import Testing
     /// Names that somebody else's code calls, or that only tests ask for, with the reason.
     static let called: [String: String] = [
         "OutboundOut": "SwiftNIO's protocol of handlers", "InboundOut": "the same", "errorCaught": "the same",
+        "channelActive": "the same", "channelInactive": "the same",
         "connectionCount": "a simulated device's tests look at it", "dropClients": "a simulated PMU's tests",
         "safeWrite": "judged by the bus load's tests against its worst case",
         "makerName": "a battery's text, shown by no page yet", "fullCharge": "a flag of frame 0x35C",

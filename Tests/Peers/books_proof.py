@@ -6,7 +6,10 @@ ROOTS.json is the answer of GET /v1/books/roots, kept from a day on which it was
 GET /v1/books/events/NUMBER/proof. An event's hash is the SHA-256 of its fields, each on a line, after the hash of the event
 before it. The events of a day are the leaves of a tree (RFC 6962: leaves begin with a byte 0, inner nodes with a byte 1),
 whose root is the day's. The records that an event stands for (GET …/proof?resource=NAME or ?party=NAME: intervals, bills,
-transfers) are the leaves of a tree of their own, whose root stands in the event. Whoever changes one event must change the root, which others have kept.
+transfers) are the leaves of a tree of their own, whose root stands in the event: each is its fields, a line each, every text
+as a JSON string, so that no text can hold a line break that ends it. Roots from before that have the texts as they are; of such
+a record its fields are not told apart here, for a person's line breaks look like them. Whoever changes one event must change the
+root, which others have kept.
 """
 
 import hashlib
@@ -37,6 +40,20 @@ def wrong_records(proof):
     return [one for one in proof.get("records", []) if root_of(one["text"], one["path"]) != noted.get(one["root"])]
 
 
+def shown(text):
+    """A record on one line, whatever people wrote into it."""
+    lines = text.removesuffix("\n").split("\n")
+    if text.startswith('"'):
+        if not all(isinstance(json.loads(line), (str, int)) for line in lines):
+            raise ValueError(f"no record: {text!r}")
+        words = " ".join(lines)
+    elif lines[0] in ("interval", "register", "bill", "transfer"):
+        return f"(old form, fields cannot be told apart) {text!r}"
+    else:
+        words = " | ".join(lines)
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in words)
+
+
 def main(arguments):
     if len(arguments) < 2:
         sys.exit(__doc__)
@@ -59,7 +76,7 @@ def main(arguments):
             holds += 1
             records += len(proof.get("records", []))
             for one in proof.get("records", []):
-                print(f"{name}: noted by event {proof['seq']} of {proof['day']}: {' '.join(one['text'].split(chr(10)))}")
+                print(f"{name}: noted by event {proof['seq']} of {proof['day']}: {shown(one['text'])}")
     print(f"{holds} of {len(arguments) - 1} events hold, with {records} records")
     sys.exit(0 if holds == len(arguments) - 1 else 1)
 

@@ -1,7 +1,8 @@
 import ExactAmounts
 import ConfigText
 
-/// A text of rows with a header: commas, no quotes, UTF-8. Read row by row, so that a month is not kept
+/// A text of rows with a header: commas, quotes as RFC 4180 has them, UTF-8. Read row by row,
+/// so that a month is not kept
 /// twice.
 package struct CSVTable {
     /// One field and where it stands.
@@ -36,8 +37,10 @@ package struct CSVTable {
         var end = bytes.firstIndex(of: 0x0A) ?? bytes.count
         place = min(end + 1, bytes.count)
         if end > begin, bytes[end - 1] == 0x0D { end -= 1 }
-        let header = String(decoding: bytes[begin..<end], as: UTF8.self).split(
-            separator: ",", omittingEmptySubsequences: false)
+        guard let first = String(validating: bytes[begin..<end], as: UTF8.self) else {
+            throw BooksErrors("\(file):1:1: is not UTF-8")
+        }
+        let header = first.split(separator: ",", omittingEmptySubsequences: false)
         var errors = BooksErrors()
         var order: [Int] = []
         for column in columns {
@@ -69,13 +72,23 @@ package struct CSVTable {
     package mutating func next() throws(BooksErrors) -> Row? {
         while place < bytes.count {
             line += 1
-            var end = bytes[place...].firstIndex(of: 0x0A) ?? bytes.count
-            let start = place
+            let (start, line) = (place, line)
+            guard var end = rowEnd(start) else {
+                place = bytes.count
+                throw BooksErrors("\(file):\(line):1: a quote is not closed")
+            }
             place = end + 1
+            self.line += bytes[start..<end].count { $0 == 0x0A }
             if end > start, bytes[end - 1] == 0x0D { end -= 1 }
             if end == start { continue }
-            let text = String(decoding: bytes[start..<end], as: UTF8.self)
-            let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+            guard let text = String(validating: bytes[start..<end], as: UTF8.self) else {
+                throw BooksErrors("\(file):\(line):1: is not UTF-8")
+            }
+            guard let parts = Self.parts(text) else {
+                throw BooksErrors(
+                    "\(file):\(line):1: a quote stands within a field: quote the field, and double its quotes"
+                )
+            }
             if parts.count != width {
                 throw BooksErrors("\(file):\(line):1: has \(parts.count) fields, the header has \(width)")
             }
@@ -84,6 +97,55 @@ package struct CSVTable {
                 return Field(text: parts[index], line: line, column: column)
             }
             return Row(fields: fields, line: line)
+        }
+        return nil
+    }
+
+    /// Where the row ends that begins at `start`: a line end between quotes is the field's. `nil` where they
+    /// are not closed.
+    private func rowEnd(_ start: Int) -> Int? {
+        let end = bytes[start...].firstIndex(of: 0x0A) ?? bytes.count
+        if !bytes[start..<end].contains(0x22) { return end }
+        var isQuoted = false
+        for place in start..<bytes.count {
+            if bytes[place] == 0x22 { isQuoted.toggle() }
+            if bytes[place] == 0x0A, !isQuoted { return place }
+        }
+        return isQuoted ? nil : bytes.count
+    }
+
+    /// The fields of a row; `nil` where a quote stands that neither opens, doubles nor closes.
+    private static func parts(_ text: String) -> [Substring]? {
+        var rest = text.utf8[...]
+        guard rest.contains(0x22) else {
+            return rest.split(separator: 0x2C, omittingEmptySubsequences: false).map { Substring($0) }
+        }
+        var parts: [Substring] = []
+        while true {
+            if rest.first == 0x22 {
+                guard let field = unquoted(&rest), rest.isEmpty || rest.first == 0x2C else { return nil }
+                parts.append(Substring(field))
+            } else {
+                let comma = rest.firstIndex(of: 0x2C) ?? rest.endIndex
+                if rest[..<comma].contains(0x22) { return nil }
+                parts.append(Substring(rest[..<comma]))
+                rest = rest[comma...]
+            }
+            if rest.isEmpty { return parts }
+            rest = rest.dropFirst()
+        }
+    }
+
+    /// Takes a field in quotes from the beginning.
+    private static func unquoted(_ rest: inout Substring.UTF8View) -> String? {
+        var field: [UInt8] = []
+        rest = rest.dropFirst()
+        while let quote = rest.firstIndex(of: 0x22) {
+            field += rest[..<quote]
+            rest = rest[quote...].dropFirst()
+            if rest.first != 0x22 { return String(decoding: field, as: UTF8.self) }
+            field.append(0x22)
+            rest = rest.dropFirst()
         }
         return nil
     }
@@ -122,7 +184,7 @@ package struct CSVTable {
     /// A row as it is written; fields with commas, quotes or line ends are quoted as RFC 4180 says.
     package static func row(_ fields: [String]) -> String {
         fields.map { field in
-            let isPlain = !field.contains { ",\"\r\n".contains($0) }
+            let isPlain = !field.utf8.contains { [0x2C, 0x22, 0x0D, 0x0A].contains($0) }
             return isPlain ? field : "\"\(field.replacing("\"", with: "\"\""))\""
         }.joined(separator: ",") + "\n"
     }

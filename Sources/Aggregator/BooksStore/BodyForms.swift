@@ -17,7 +17,7 @@ extension BooksOperation {
                 (
                     "description",
                     JSONOut.text(
-                        "Rows with the columns \(header) in any order; UTF-8, commas, no quotes. "
+                        "Rows with the columns \(header) in any order; UTF-8, commas, quotes as RFC 4180 has them. "
                             + "What they hold is said at /v1/intervals: Wh, s.")
                 ),
             ])

@@ -10,8 +10,44 @@ enum BooksBody {
         _ call: BooksCall, _ body: (ConfigReader) -> Result?
     ) throws -> Result {
         do {
-            return try ConfigReader.read(try YAMLText.parse(call.body, file: "body"), file: "body", body)
+            return try ConfigReader.read(try parse(call.body), file: "body", body)
         } catch { throw BooksRefusal.malformed("\(error)") }
+    }
+
+    /// The largest list with all of its keys, and some more.
+    private static let mostValues = 40_000
+
+    static func parse(_ bytes: [UInt8]) throws(ConfigError) -> ConfigNode {
+        try YAMLText.parse(paired(bytes), file: "body", values: mostValues)
+    }
+
+    /// JSON may write a character beyond U+FFFF as two escapes, which YAML does not know: as it is, instead.
+    private static func paired(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.contains(UInt8(ascii: "\\")) else { return bytes }
+        var (result, place) = ([UInt8](), 0)
+        while place < bytes.count {
+            if let high = unit(bytes, place), (0xD800..<0xDC00).contains(high),
+                let low = unit(bytes, place + 6), (0xDC00..<0xE000).contains(low),
+                let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
+            {
+                result += Array(String(scalar).utf8)
+                place += 12
+            } else {
+                // A backslash that is escaped escapes nothing.
+                let length = bytes[place] == UInt8(ascii: "\\") ? min(2, bytes.count - place) : 1
+                result += bytes[place..<place + length]
+                place += length
+            }
+        }
+        return result
+    }
+
+    /// The number of `\uXXXX` at a place.
+    private static func unit(_ bytes: [UInt8], _ place: Int) -> UInt32? {
+        guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"),
+            bytes[place + 1] == UInt8(ascii: "u")
+        else { return nil }
+        return UInt32(String(decoding: bytes[place + 2..<place + 6], as: UTF8.self), radix: 16)
     }
 
     /// A body that says nothing: `{}`, or none at all.

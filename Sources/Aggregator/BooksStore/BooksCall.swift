@@ -106,6 +106,11 @@ struct BooksRefusal: Error {
     static func notYours(_ what: String) -> BooksRefusal { BooksRefusal(403, "\(what) is not yours") }
 }
 
+extension BooksRole {
+    /// Whether bills and transfers are open to it at all; to whom they are not, no other way shows them.
+    var seesMoney: Bool { BooksOperation.bills.reach(self) != .none }
+}
+
 /// JSON as it is written here.
 enum JSONOut {
     static func object(_ members: [(String, String)]) -> String {

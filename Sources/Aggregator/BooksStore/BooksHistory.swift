@@ -177,11 +177,14 @@ enum BooksHistory {
     ) throws -> [String] {
         let (resource, party) = (call.query["resource"], call.query["party"])
         guard resource != nil || party != nil else { return [] }
-        return try RecordTree.trees(sequence, data, database).flatMap { name, _, tree in
+        let trees = try RecordTree.trees(sequence, data, database).filter {
+            call.caller.role.seesMoney || !["bills_root", "transfers_root"].contains($0.name)
+        }
+        return trees.flatMap { name, _, tree in
             tree.proofs(name) { record in
                 let isMine = call.scope.map { record.parties.contains($0) } ?? true
                 let isAsked = party.map { record.parties.contains($0) } ?? true
-                let isOf = resource.map { record.text.hasPrefix("interval\n\($0)\n") } ?? true
+                let isOf = resource.map { record.resource == $0 } ?? true
                 return isMine && isAsked && isOf
             }
         }

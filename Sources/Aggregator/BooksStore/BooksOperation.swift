@@ -125,7 +125,8 @@ public enum BooksOperation: String, CaseIterable, Sendable {
         case .addHold, .endHold:              [a, n, n, o, o, o, n]
         case .holds:                          [a, n, a, o, o, o, n]
         case .addBatch, .distribute:          [a, n, n, o, n, o, n]
-        case .batches, .batch:                [a, a, a, o, o, o, n]
+        case .batches:                        [a, a, a, o, o, o, n]
+        case .batch:                          [a, n, a, o, o, o, n]
         case .payouts:                        [a, n, a, n, n, n, n]
         case .payOut:                         [a, n, n, n, n, n, n]
         case .trialBalance:                   [a, n, a, n, n, n, n]
@@ -140,7 +141,7 @@ public enum BooksOperation: String, CaseIterable, Sendable {
         case .interfaceCalls:                 [a, n, a, n, n, n, n]
         case .events:                         [a, n, a, n, n, n, n]
         case .roots:                          [a, a, a, a, a, a, n]
-        case .proof:                          [a, a, a, o, o, o, n]
+        case .proof:                          [a, o, a, o, o, o, n]
         case .exportParty:                    [a, n, n, o, o, o, n]
         case .eraseParty:                     [a, n, n, n, n, n, n]
         }

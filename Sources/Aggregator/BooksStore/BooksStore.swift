@@ -100,8 +100,8 @@ public final class BooksStore: Sendable {
             }
             return BooksAnswer(stored["answer"], status: stored["status"])
         }
+        try AutomaticContracts.begin(at: call.now, database)
         try checkIsThere(call, database)
-        try ContractRows.advance(before: call, database)
         var answer = BooksAnswer("")
         do {
             try database.inSavepoint {

@@ -24,6 +24,8 @@ enum BooksTables {
             try RecordNotes.adopt(database)
         }
         migrator.registerMigration("books6") { try $0.execute(sql: ErasedWords.table) }
+        migrator.registerMigration("booksDue") { try $0.execute(sql: AutomaticContracts.table) }
+        migrator.registerMigration("booksTransfers") { try TransferNotes.adopt($0) }
         return migrator
     }
 

@@ -202,9 +202,12 @@ enum ContractDesk {
         try database.execute(
             sql: "INSERT INTO books_contract_event VALUES (?, ?, ?, ?, ?)",
             arguments: [standing.terms.id, standing.events + 1, event.rawValue, time.seconds, who])
+        if standing.life.state == .agreed { try AutomaticContracts.forget(standing.terms.id, database) }
         switch output {
         case .nothing, .refused: break
-        case .reserve: try reserve(standing.terms, at: time, database)
+        case .reserve:
+            try reserve(standing.terms, at: time, database)
+            if standing.isAutomatic { try AutomaticContracts.wait(standing, agreed: time, database) }
         case .fundEscrow: try Escrow.fund(standing, at: time, database)
         case .releaseReservation: try release(standing.terms, from: standing.life.state, time, database)
         case .refundEscrow:

@@ -175,10 +175,15 @@ extension BooksStore {
         return interval
     }
 
-    /// Closes the days of the history that are over.
+    /// Brings into force what is due, and closes the days of the history that are over.
     public func closeDays(before now: UTCInstant) async throws {
         let writer = writer
-        try await Task { try await writer.write { try BooksHistory.closeDays(before: now, $0) } }.value
+        try await Task {
+            try await writer.write { database in
+                try AutomaticContracts.begin(at: now, database)
+                try BooksHistory.closeDays(before: now, database)
+            }
+        }.value
         try await forget()
     }
 

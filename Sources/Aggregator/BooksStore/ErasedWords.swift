@@ -12,10 +12,10 @@ enum ErasedWords {
 
     static func erase(_ party: String, _ database: Database) throws {
         for event in try events("interval", "AND record <> ''", party, database) {
-            try keep(try RecordTree.intervals(of: event, database), "interval", event, party, database)
+            try keep("interval", event, party, database)
         }
         for event in try events("register", "", party, database) {
-            try keep(try RecordTree.registers(of: event, database), "register", event, party, database)
+            try keep("register", event, party, database)
         }
         try database.execute(
             sql: """
@@ -38,14 +38,19 @@ enum ErasedWords {
                 """, arguments: [party])
     }
 
+    /// An interval without words is proven on as it is.
     private static func keep(
-        _ tree: RecordTree, _ kind: String, _ event: Int64, _ party: String, _ database: Database
+        _ kind: String, _ event: Int64, _ party: String, _ database: Database
     ) throws {
+        let data = try String.fetchOne(
+            database, sql: "SELECT data FROM books_event WHERE seq = ?", arguments: [event])
+        // In the form whose root the event noted.
+        let trees = try RecordTree.trees(event, data ?? "", database)
+        guard let tree = trees.first(where: { $0.name == "\(kind)s_root" })?.tree else { return }
         let statement = try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO books_erased_leaf VALUES (?, ?, ?, ?)")
-        for (number, record) in tree.records.enumerated() where record.parties.contains(party) {
-            // An interval without words is proven on as it is.
-            if kind == "interval", record.text.hasSuffix("\n\n") { continue }
+        for (number, record) in tree.records.enumerated()
+        where record.hasWords && record.parties.contains(party) {
             try statement.execute(arguments: [event, kind, number, Data(record.leaf)])
         }
     }

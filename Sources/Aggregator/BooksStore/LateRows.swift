@@ -84,11 +84,17 @@ struct LateRows {
         }
     }
 
-    /// What runs are still to be told of, from its first block to the end of its last; `nil` of nothing.
+    /// What runs are still to be told of, from its first block to the end of its last; `nil` of nothing. A
+    /// run that was cut short leaves blocks of its period behind that no run has settled: they wait.
     static func waiting(_ database: Database) throws -> Period? {
         let length = try FactsRows.length(database).seconds
         let row = try Row.fetchOne(
-            database, sql: "SELECT min(start_s) AS first, max(start_s) AS last FROM books_late")
+            database,
+            sql: """
+                SELECT min(start_s) AS first, max(start_s) AS last FROM books_late l WHERE EXISTS (
+                    SELECT 1 FROM books_block b WHERE b.start_s = l.start_s AND b.zone = l.zone
+                    AND b.run IN (SELECT n FROM books_run))
+                """)
         guard let row, let first: Int64 = row["first"], let last: Int64 = row["last"] else { return nil }
         return Period(from: UTCInstant(seconds: first), until: UTCInstant(seconds: last + length))
     }

@@ -52,6 +52,7 @@ enum PendingRows {
                 ORDER BY run, n LIMIT \(transfersOfStep)
                 """)
         if rows.isEmpty { return false }
+        let before = try RecordTree.newestTransfer(database)
         var group = try LedgerGroup(database)
         for row in rows {
             let postings = try (row["postings"] as String).split(separator: "\n").map(posting)
@@ -64,6 +65,11 @@ enum PendingRows {
             try database.cachedStatement(sql: "DELETE FROM books_pending WHERE run = ? AND n = ?").execute(
                 arguments: [row["run"] as Int64, row["n"] as Int64])
         }
+        let roots = try RecordTree.note(intervalsOf: nil, transfersAfter: before, database)
+        // At the newest time that the history has: the run's own is behind it.
+        try BooksHistory.note(
+            "post", who: "settlement", at: UTCInstant(seconds: 0), "{\"posted\":\(rows.count)\(roots)}",
+            database)
         return true
     }
 

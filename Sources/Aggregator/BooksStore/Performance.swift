@@ -91,6 +91,9 @@ enum BooksViews {
             throw BooksRefusal(404, "the views are grid, prosumer, trader")
         }
         if call.id == "grid", call.scope != nil { throw BooksRefusal.notYours("the view of the grid") }
+        if call.id == "prosumer", !call.caller.role.seesMoney {
+            throw BooksRefusal.notYours("the money of the view of prosumers")
+        }
         let buyer = call.id == "trader" ? " OR buyer = ?1" : ""
         let rows = try Row.fetchAll(
             database, sql: "\(view.sql) WHERE ?1 IS NULL OR \(view.party) = ?1\(buyer) LIMIT 3000",

@@ -4,14 +4,43 @@ import GRDB
 /// The records that an event of the history stands for, each a leaf of a tree whose root the event names: so
 /// a record that is changed afterwards shows, and one can be proven without the others.
 struct RecordTree {
-    /// A record as it is hashed: its fields, each on a line.
+    /// A record as it is hashed.
     struct Record {
         var text: String
         /// Whose it is.
         var parties: Set<String>
+        /// Whose interval it is.
+        var resource: String?
+        /// Whether words stand in it that go with an erased person.
+        var hasWords = false
         /// What was told, where words of it are erased.
         var told: [UInt8]?
         var leaf: [UInt8] { told ?? BooksHistory.leaf(text) }
+    }
+
+    /// How the fields of a record stand in its text.
+    enum Form {
+        /// Each on a line and as JSON: no field holds a line break, and one set of fields has this text.
+        case json
+        /// Each on a line as it is, by which roots were made before: where people wrote line breaks,
+        /// fields cannot be told apart. No text of this form begins with a quotation mark; all in JSON do.
+        case plain
+    }
+
+    enum Field {
+        case text(String)
+        case number(Int64)
+
+        static func texts(_ row: Row, _ names: [String]) -> [Field] { names.map { .text(row[$0]) } }
+        static func numbers(_ row: Row, _ names: [String]) -> [Field] { names.map { .number(row[$0]) } }
+
+        func line(_ form: Form) -> String {
+            switch (self, form) {
+            case (.number(let number), .json), (.number(let number), .plain): "\(number)\n"
+            case (.text(let text), .json): JSONOut.text(text) + "\n"
+            case (.text(let text), .plain): text + "\n"
+            }
+        }
     }
 
     var records: [Record]
@@ -23,10 +52,14 @@ struct RecordTree {
         where records.indices.contains(number) { records[number].told = leaf }
     }
 
-    private static func lines(_ fields: [String]) -> String { fields.map { "\($0)\n" }.joined() }
+    private static func lines(_ fields: [Field], _ form: Form) -> String {
+        fields.map { $0.line(form) }.joined()
+    }
 
     /// The intervals that an event brought, or those of one resource and beginning.
-    static func intervals(of event: Int64, _ database: Database) throws -> RecordTree {
+    static func intervals(
+        of event: Int64, _ database: Database, _ form: Form = .json
+    ) throws -> RecordTree {
         let statement = try database.cachedStatement(
             sql: """
                 SELECT i.*, r.id AS name, r.party FROM books_interval i
@@ -38,17 +71,21 @@ struct RecordTree {
                 let numbers = [
                     "start_s", "revision", "import_wh", "export_wh", "is_measured", "is_production",
                 ]
-                let fields = ["interval", row["name"] as String, row["kind"] as String]
+                let fields =
+                    [.text("interval")] + Field.texts(row, ["name", "kind"]) + Field.numbers(row, numbers)
+                    + [.text(row["record"])]
                 return Record(
-                    text: lines(fields + numbers.map { "\(row[$0] as Int64)" } + [row["record"] as String]),
-                    parties: [row["party"]])
+                    text: lines(fields, form), parties: [row["party"]], resource: row["name"],
+                    hasWords: row["record"] as String != "")
             })
         try tree.keep("interval", of: event, database)
         return tree
     }
 
     /// The readings of registers that an event brought.
-    static func registers(of event: Int64, _ database: Database) throws -> RecordTree {
+    static func registers(
+        of event: Int64, _ database: Database, _ form: Form = .json
+    ) throws -> RecordTree {
         let statement = try database.cachedStatement(
             sql: """
                 SELECT g.*, r.id AS name, r.party FROM books_register g
@@ -56,10 +93,10 @@ struct RecordTree {
                 """)
         var tree = RecordTree(
             records: try Row.fetchAll(statement, arguments: [event]).map { row in
-                let numbers = ["at_s", "import_wh", "export_wh"].map { "\(row[$0] as Int64)" }
-                return Record(
-                    text: lines(["register", row["name"] as String, row["meter"] as String] + numbers),
-                    parties: [row["party"]])
+                let fields =
+                    [.text("register")] + Field.texts(row, ["name", "meter"])
+                    + Field.numbers(row, ["at_s", "import_wh", "export_wh"])
+                return Record(text: lines(fields, form), parties: [row["party"]], hasWords: true)
             })
         try tree.keep("register", of: event, database)
         return tree
@@ -71,7 +108,7 @@ struct RecordTree {
     }
 
     /// The bills of a run with their lines.
-    static func bills(of run: Int64, _ database: Database) throws -> RecordTree {
+    static func bills(of run: Int64, _ database: Database, _ form: Form = .json) throws -> RecordTree {
         let found = try database.cachedStatement(
             sql: "SELECT * FROM books_line WHERE party = ? AND run = ? ORDER BY n")
         let bills = try Row.fetchAll(
@@ -80,18 +117,21 @@ struct RecordTree {
         return RecordTree(
             records: try bills.map { bill in
                 let party: String = bill["party"]
-                var text = lines(["bill", bill["id"] as String, party, "\(bill["total"] as Int64)"])
+                var text = lines(
+                    [.text("bill"), .text(bill["id"]), .text(party), .number(bill["total"])], form)
                 for row in try Row.fetchAll(found, arguments: [party, run]) {
-                    let words = ["id", "kind", "reference", "adjusts", "exact"].map { row[$0] as String }
+                    let words = Field.texts(row, ["id", "kind", "reference", "adjusts", "exact"])
                     let numbers = ["price", "from_s", "until_s", "quantity_wh", "amount"]
-                    text += lines(words + numbers.map { "\(row[$0] as Int64)" })
+                    text += lines(words + Field.numbers(row, numbers), form)
                 }
                 return Record(text: text, parties: [party])
             })
     }
 
     /// Transfers by their numbers, with their postings.
-    static func transfers(_ numbers: ClosedRange<Int64>, _ database: Database) throws -> RecordTree {
+    static func transfers(
+        _ numbers: ClosedRange<Int64>, _ database: Database, _ form: Form = .json
+    ) throws -> RecordTree {
         let found = try database.cachedStatement(
             sql: """
                 SELECT name, asset, party, amount FROM books_posting JOIN books_account a ON a.id = account
@@ -102,12 +142,13 @@ struct RecordTree {
         let rows = try Row.fetchAll(transfers, arguments: [numbers.lowerBound, numbers.upperBound])
         return RecordTree(
             records: try rows.map { row in
-                var record = Record(
-                    text: lines([
-                        "transfer", row["key"] as String, "\(row["at_s"] as Int64)", row["text"] as String,
-                    ]), parties: [])
+                let fields: [Field] = [
+                    .text("transfer"), .text(row["key"]), .number(row["at_s"]), .text(row["text"]),
+                ]
+                var record = Record(text: lines(fields, form), parties: [])
                 for leg in try Row.fetchAll(found, arguments: [row["id"] as Int64]) {
-                    record.text += lines([leg["name"], leg["asset"], "\(leg["amount"] as Int64)"])
+                    record.text += lines(
+                        Field.texts(leg, ["name", "asset"]) + [.number(leg["amount"])], form)
                     if let party: String = leg["party"] { record.parties.insert(party) }
                 }
                 return record
@@ -143,23 +184,21 @@ struct RecordTree {
         _ event: Int64, _ data: String, _ database: Database
     ) throws -> [(name: String, root: String, tree: RecordTree)] {
         var found: [(String, String, RecordTree)] = []
-        if let root = member("intervals_root", data) {
-            found.append(("intervals_root", root, try intervals(of: event, database)))
+        /// In the form whose root was noted; in that of now where neither is.
+        func add(_ name: String, _ make: (Form) throws -> RecordTree) throws {
+            guard let root = member(name, data) else { return }
+            let tree = try make(.json)
+            let isOld = tree.root != root
+            let old = isOld ? try make(.plain) : tree
+            found.append((name, root, old.root == root ? old : tree))
         }
-        if let root = member("bills_root", data),
-            let run = member("run", data).flatMap({ Int64($0.dropFirst()) })
-        {
-            found.append(("bills_root", root, try bills(of: run, database)))
+        try add("intervals_root") { try intervals(of: event, database, $0) }
+        if let run = member("run", data).flatMap({ Int64($0.dropFirst()) }) {
+            try add("bills_root") { try bills(of: run, database, $0) }
         }
-        if let root = member("registers_root", data) {
-            found.append(("registers_root", root, try registers(of: event, database)))
-        }
-        if let root = member("rows_root", data) {
-            found.append(("rows_root", root, try RecordNotes.tree(of: event, database)))
-        }
-        if let root = member("transfers_root", data), let range = range(data) {
-            found.append(("transfers_root", root, try transfers(range, database)))
-        }
+        try add("registers_root") { try registers(of: event, database, $0) }
+        try add("rows_root") { _ in try RecordNotes.tree(of: event, database) }
+        if let range = range(data) { try add("transfers_root") { try transfers(range, database, $0) } }
         return found
     }
 
@@ -170,7 +209,7 @@ struct RecordTree {
         return String(data[place.upperBound...].prefix { $0 != "\"" })
     }
 
-    private static func range(_ data: String) -> ClosedRange<Int64>? {
+    static func range(_ data: String) -> ClosedRange<Int64>? {
         guard let place = data.ranges(of: "\"transfers\":[").last else { return nil }
         let numbers = data[place.upperBound...].prefix { $0 != "]" }.split(separator: ",").map { Int64($0) }
         guard numbers.count == 2, let first = numbers[0], let last = numbers[1], first <= last else {
@@ -191,6 +230,7 @@ struct RecordTree {
             }
         }
         return findings + (try RecordNotes.findings(database)) + (try unclaimed(database))
+            + (try TransferNotes.findings(database))
     }
 
     /// Records that say an event brought them which named none.

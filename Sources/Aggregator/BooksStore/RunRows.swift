@@ -184,66 +184,18 @@ enum BillRows {
 
 /// What the settlement does with contracts.
 enum ContractRows {
-    /// Automatic ones come into force when their window has begun, and windows end; the history is told.
-    static func advance(at now: UTCInstant, _ database: Database) throws {
-        try advance(try ContractDesk.load("1", [], database), at: now, database)
-    }
-
-    /// Whose window began is in force before anybody takes the money away or cancels.
-    static func advance(before call: BooksCall, _ database: Database) throws {
-        guard
-            [.contractEvent, .transfer, .pay, .addHold, .endHold, .distribute, .payOut].contains(
-                call.operation)
-        else { return }
-        let waiting = try ContractDesk.load(
-            """
-            is_automatic = 1 AND from_s <= ? AND id IN (
-                SELECT contract FROM books_contract_event WHERE event = 'accept')
-            AND id NOT IN (SELECT contract FROM books_contract_event WHERE event IN (
-                'activate', 'reject', 'cancel', 'endEarly', 'windowOver'))
-            """, [call.now.seconds], database)
-        try advance(waiting, at: call.now, database)
-    }
-
-    private static func advance(
-        _ contracts: [ContractDesk.Standing], at now: UTCInstant, _ database: Database
-    ) throws {
-        let before = try RecordTree.newestTransfer(database)
-        let changed = try contracts.filter { try advance($0, at: now, database) }.map(\.terms.id)
-        if changed.isEmpty { return }
-        let roots = try RecordTree.note(intervalsOf: nil, transfersAfter: before, database)
-        let notes = try RecordNotes.note(
-            changed.map { RecordNotes.Name(kind: .contract, id: $0) },
-            event: try BooksHistory.next(database), database)
-        try BooksHistory.note(
-            "contracts", who: "settlement", at: now, "{\"contracts\":\(changed.count)\(roots)\(notes)}",
-            database)
-    }
-
-    /// - Returns: whether something happened.
-    private static func advance(
-        _ standing: ContractDesk.Standing, at now: UTCInstant, _ database: Database
-    ) throws -> Bool {
-        let window = standing.terms.window
-        var (standing, hasChanged) = (standing, false)
-        if standing.life.state == .agreed, standing.isAutomatic, window.from <= now {
-            do {
-                try database.inSavepoint {
-                    standing.life = try ContractDesk.take(
-                        .activate, standing, at: window.from, "settlement", database)
-                    standing.events += 1
-                    return .commit
-                }
-                hasChanged = true
-            } catch is BooksRefusal {
-                // Its buyer's wallet has not enough: it stays as it was agreed, and delivers nothing.
-            }
+    /// Windows end.
+    ///
+    /// - Returns: those to which it happened.
+    static func endWindows(at now: UTCInstant, _ database: Database) throws -> [String] {
+        var changed: [String] = []
+        for standing in try ContractDesk.load("c.until_s <= ?", [now.seconds], database) {
+            guard standing.life.state == .active || standing.life.state == .agreed else { continue }
+            _ = try ContractDesk.take(
+                .windowOver, standing, at: standing.terms.window.until, "settlement", database)
+            changed.append(standing.terms.id)
         }
-        guard window.until <= now, standing.life.state == .active || standing.life.state == .agreed else {
-            return hasChanged
-        }
-        _ = try ContractDesk.take(.windowOver, standing, at: window.until, "settlement", database)
-        return true
+        return changed
     }
 
     /// Confirmed delivery of prepaid contracts is paid out of escrow; a later correction comes to the

@@ -76,7 +76,11 @@ public struct SettleJob {
                 wish.period = late
             }
             return told
-        } catch let refusal as BooksRefusal { throw SettleFailure(description: refusal.why) }
+        } catch {
+            // It is at work no more.
+            try? writer.write { try $0.execute(sql: "DELETE FROM books_settling") }
+            throw (error as? BooksRefusal).map { SettleFailure(description: $0.why) } ?? error
+        }
     }
 
     /// What came for blocks that were settled before; `nil` of nothing.
@@ -134,7 +138,7 @@ public struct SettleJob {
                 sql: "DELETE FROM books_settling; INSERT INTO books_settling VALUES (?, ?)",
                 arguments: [wish.period.from.seconds, wish.period.until.seconds])
             try Self.freeze(before: wish.frozenBefore, database)
-            try ContractRows.advance(at: wish.now, database)
+            try Self.advance(wish, database)
         }
         (number, mark, tariffs, facts) = try writer.read { database in
             let mark = try LateRows.mark(database)
@@ -149,6 +153,19 @@ public struct SettleJob {
                 description: "the period must stand at multiples of \(facts.length.seconds / 60) min UTC")
         }
         if facts.zones.isEmpty { throw SettleFailure(description: "there is no zone: POST /v1/zones") }
+    }
+
+    /// What the time does to contracts, and the history is told.
+    private static func advance(_ wish: SettleWish, _ database: Database) throws {
+        try AutomaticContracts.begin(at: wish.now, database)
+        let changed = try ContractRows.endWindows(at: wish.now, database)
+        if changed.isEmpty { return }
+        let notes = try RecordNotes.note(
+            changed.map { RecordNotes.Name(kind: .contract, id: $0) },
+            event: try BooksHistory.next(database), database)
+        try BooksHistory.note(
+            "contracts", who: "settlement", at: wish.now, "{\"contracts\":\(changed.count)\(notes)}", database
+        )
     }
 
     private var name: String { "r\(number)" }

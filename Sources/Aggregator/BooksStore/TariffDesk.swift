@@ -71,7 +71,7 @@ enum TariffDesk {
     }
 
     static func parse(_ bytes: [UInt8]) throws -> TariffsFile {
-        do { return try TariffsFile(try YAMLText.parse(bytes, file: "body"), file: "body") } catch {
+        do { return try TariffsFile(try BooksBody.parse(bytes), file: "body") } catch {
             throw BooksRefusal.malformed("\(error)")
         }
     }

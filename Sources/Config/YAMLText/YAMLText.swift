@@ -16,12 +16,16 @@ public enum YAMLText {
 
     /// The tree in `bytes`, or the first thing that is wrong with them; any bytes are allowed.
     ///
-    /// - Parameter file: the name that errors carry.
-    public static func parse(_ bytes: [UInt8], file: String) throws(ConfigError) -> ConfigNode {
+    /// - Parameters:
+    ///   - file: the name that errors carry.
+    ///   - values: the most scalars, sequences and mappings.
+    public static func parse(
+        _ bytes: [UInt8], file: String, values: Int = nodeLimit
+    ) throws(ConfigError) -> ConfigNode {
         if bytes.count > sizeLimit { throw tooLarge(file) }
         return try bytes.withUnsafeBufferPointer { (buffer) throws(ConfigError) -> ConfigNode in
             let source = try YAMLEventSource(reading: buffer, file: file)
-            var builder = YAMLTreeBuilder(source: source, file: file)
+            var builder = YAMLTreeBuilder(source: source, file: file, limit: values)
             return try builder.document()
         }
     }

@@ -4,10 +4,12 @@ import ConfigText
 struct YAMLTreeBuilder: ~Copyable {
     private let source: YAMLEventSource
     private let file: String
+    private let limit: Int
     private var nodeCount = 0
 
-    init(source: consuming YAMLEventSource, file: String) {
+    init(source: consuming YAMLEventSource, file: String, limit: Int) {
         self.source = source
+        self.limit = limit
         self.file = file
     }
 
@@ -33,8 +35,8 @@ struct YAMLTreeBuilder: ~Copyable {
 
     private mutating func node(_ event: YAMLEvent, depth: Int) throws(ConfigError) -> ConfigNode {
         nodeCount += 1
-        if nodeCount > YAMLText.nodeLimit {
-            throw error("more than \(YAMLText.nodeLimit) values", at: event.position)
+        if nodeCount > limit {
+            throw error("more than \(limit) values", at: event.position)
         }
         if event.hasAnchor { throw error("anchors (&name) are not allowed", at: event.position) }
         if event.hasTag { throw error("tags (!name) are not allowed", at: event.position) }

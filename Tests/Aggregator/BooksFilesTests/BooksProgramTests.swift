@@ -306,7 +306,7 @@ import Testing
         (.intervals, "asha-home,", "asha-house,", "intervals.csv:2:1: resource: \"asha-house\" is not allowed", "an unknown resource"),
         (.intervals, "length_s,", "length,", "the column length_s is missing", "a header without units"),
         (.intervals, "resource,kind,", "resource,resource,", "a column stands there twice", "a column twice"),
-        (.intervals, "production,north:1\n", "production,\"north:1\"\n", "at most 128 bytes without quotes", "a record in quotes"),
+        (.intervals, "production,north:1\n", "production,nor\"th:1\"\n", "a quote stands within a field", "a loose quote"),
         (.intervals, ",900,", ",900,1,", "has 11 fields, the header has 10", "a field too many"),
         (.contracts, "export_max_kw: 40", "export_max_kw: 0.5", "contracts.yaml: contract c1 promises 1.000 kWh of coop-pv", "promised beyond what it has"),
         (.contracts, "wallet_inr: 500.00", "wallet_inr: 33.59", "contract c1 is prepaid and cannot be put into escrow", "a floor broken"),

@@ -124,6 +124,56 @@ import Testing
         ),
     ]
 
+    /// A transfer of 1 INR from asha to ravi that nobody asked for, with the balances (a trigger's work).
+    @Test(arguments: ["made-up-1", "t-asha-x-0", "r1/bill-asha-2", "escrow-c"])
+    func `a transfer that no command made is named`(key: String) async throws {
+        try await desk.village()
+        try await desk.deposit("asha", "10")
+        try await desk.deposit("ravi", "10")
+        for id in ["asha-home", "ravi-home", "coop-pv"] { try await desk.tell(id, 0, in: 500) }
+        _ = try desk.settle(0..<1)
+        #expect(try desk.findings() == [])
+        try await desk.queue.write { database in
+            func account(_ party: String) throws -> Int64? {
+                try Int64.fetchOne(
+                    database, sql: "SELECT id FROM books_account WHERE asset = 'INR' AND name = ?",
+                    arguments: ["Assets:Party:\(party):Wallet"])
+            }
+            for (leg, (party, amount)) in [("Asha", -100), ("Ravi", 100)].enumerated() {
+                let id = try #require(try account(party))
+                try database.execute(
+                    sql: """
+                        INSERT INTO books_posting (transfer, leg, account, amount)
+                        VALUES ((SELECT max(id) + 1 FROM books_transfer), ?, ?, ?)
+                        """, arguments: [leg, id, amount])
+            }
+            try database.execute(
+                sql: """
+                    INSERT INTO books_transfer (id, key, at_s, text)
+                    SELECT max(id) + 1, ?, 0, 'by hand' FROM books_transfer
+                    """, arguments: [key])
+        }
+        #expect(try desk.findings() == ["transfer \(key) was noted by no event"])
+        // What comes after it does not hide it.
+        try await desk.deposit("asha", "10")
+        #expect(try desk.findings() == ["transfer \(key) was noted by no event"])
+    }
+
+    @Test func `a posting of a run that was changed by hand is named`() async throws {
+        try await desk.village()
+        for id in ["asha-home", "ravi-home", "coop-pv"] { try await desk.tell(id, 0, in: 500) }
+        _ = try desk.settle(0..<1)
+        #expect(try desk.findings() == [])
+        try await desk.queue.write {
+            try $0.execute(
+                sql: """
+                    DROP TRIGGER IF EXISTS books_transfer_stays;
+                    UPDATE books_transfer SET text = 'other' WHERE key = 'r1/bill-asha'
+                    """)
+        }
+        #expect(try desk.findings().contains { $0.hasSuffix("the transfers are not as it noted them") })
+    }
+
     /// Rows that no root of intervals, bills or transfers covers.
     private static let changes: [(sql: String, sees: String)] = [
         (
@@ -212,7 +262,9 @@ import Testing
         try await desk.village()
         for id in ["asha-home", "ravi-home", "coop-pv"] { try await desk.tell(id, 0, in: 500) }
         _ = try desk.settle(0..<1)
-        try await desk.queue.write { try $0.execute(sql: "DELETE FROM books_event WHERE kind = 'settle'") }
+        try await desk.queue.write {
+            try $0.execute(sql: "DELETE FROM books_event WHERE kind IN ('settle', 'post')")
+        }
         #expect(try desk.findings().contains { $0.contains("a note has no event") })
     }
 
@@ -291,7 +343,7 @@ import Testing
                 try $0.execute(sql: "INSERT INTO books_certificate SELECT * FROM books_certificate")
             }
         }
-        // Later data takes energy back that was used up: the run says so instead of settling on it in silence.
+        // Later data takes energy back that was used up: the run says so instead of settling in silence.
         #expect(try await desk.done(.leaderboard).contains("\"party\":\"coop\""))
         #expect(try desk.findings() == [])
     }

@@ -80,7 +80,7 @@ import Testing
         _ = try desk.settle(0..<1)
         try await desk.deposit("ravi", "8")
         try await desk.done(.pay, "{amount_inr: 3}", id: "r1-ravi")
-        // As a database of before has it: its rows never change, but for somebody who takes the triggers away.
+        // As a database of before has it: its rows never change, but for who takes the triggers away.
         try await desk.queue.write {
             try $0.execute(
                 sql: """

@@ -24,6 +24,34 @@ import Testing
         }
     }
 
+    @Test func `what a settlement that failed or was killed left behind is not late`() async throws {
+        try await desk.village()
+        for id in ["asha-home", "ravi-home", "coop-pv"] { try await desk.tell(id, 0, in: 500) }
+        _ = try desk.settle(0..<1)
+        let crooked = try #require(Period(from: Desk.at(1) + 60, until: Desk.at(3) + 60))
+        let wish = SettleWish(period: crooked, now: desk.now, due: desk.now)
+        #expect(throws: SettleFailure.self) { try SettleJob.run(self.desk.queue, wish) }
+        let left = try await desk.queue.read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM books_settling")
+        }
+        #expect(left == 0)
+        // One that was killed says so no more than this.
+        try await desk.queue.write {
+            try $0.execute(
+                sql: "INSERT INTO books_settling VALUES (?, ?)",
+                arguments: [Desk.at(4).seconds, Desk.at(8).seconds])
+        }
+        for id in ["asha-home", "ravi-home", "coop-pv"] { try await desk.tell(id, 5, in: 500) }
+        #expect(try SettleJob.late(desk.queue) == nil)
+        try await desk.tell("ravi-home", 0, in: 700, revision: 1)
+        #expect(try SettleJob.late(desk.queue) == Period(from: Desk.at(0), until: Desk.at(1)))
+        let told = try desk.settle(0..<1)
+        #expect(told.first?.contains("0 blocks settled, 1 corrected") == true, "\(told)")
+        #expect(try desk.settle(4..<8).first?.contains("1 blocks settled, 0 corrected") == true)
+        #expect(try SettleJob.late(desk.queue) == nil)
+        #expect(try desk.findings() == [])
+    }
+
     @Test
     func `a certificate follows its export when the late interval comes, up and down, and is then at rest`()
         async throws
@@ -203,7 +231,8 @@ import Testing
             last = index
         }
         #expect(last == tables.count - 1)
-        // The last one had its run: what it has to post is posted by whoever comes next, and a bill is paid before.
+        // The last one had its run: what it has to post is posted by whoever comes next, and a bill is
+        // paid before.
         #expect(try desk.balance("Assets:Party:Coop:Bills") == nil)
         try await desk.done(.pay, "{amount_inr: 1}", id: "r1-coop")
         try await desk.done(

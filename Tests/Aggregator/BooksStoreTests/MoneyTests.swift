@@ -128,8 +128,8 @@ import Testing
         try await desk.tell("asha-home", 0, out: 4_000)
         try await desk.tell("coop-pv", 0)
         _ = try desk.settle(0..<1)
-        // At 0.085 INR a satoshi: 20 INR are 235.29, fees of 0.40, 0.04, 0.08 and 0.04 are 4.71, 0.47, 0.94 and 0.47:
-        // 241 line by line; 20.56 at once would be 241.88.
+        // At 0.085 INR a satoshi: 20 INR are 235.29, fees of 0.40, 0.04, 0.08 and 0.04 are 4.71, 0.47, 0.94
+        // and 0.47: 241 line by line; 20.56 at once would be 241.88.
         #expect(try await desk.done(.bill, id: "r1-ravi").contains("\"total_btc\":\"-0.00000241\""))
         try await desk.deposit("ravi", "0.00000241", "BTC")
         try await desk.done(.pay, "{amount_inr: 20.56, asset: BTC}", id: "r1-ravi")
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test
-    func `an automatic contract whose buyer has too little stays agreed; a manual one waits for a person`()
+    func `an automatic contract whose buyer has too little is none; a manual one waits for a person`()
         async throws
     {
         try await desk.village()
@@ -260,7 +260,7 @@ import Testing
         desk.now = Desk.at(2)
         _ = try desk.settle(0..<2)
         let states = try await desk.done(.contracts)
-        for (id, state) in [("poor", "agreed"), ("free", "active"), ("manual", "agreed")] {
+        for (id, state) in [("poor", "cancelled"), ("free", "active"), ("manual", "agreed")] {
             #expect(
                 states.contains("\"id\":\"\(id)\",\"kind\":\"supply\",\"state\":\"\(state)\""), "\(states)")
         }
