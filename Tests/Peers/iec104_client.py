@@ -14,7 +14,10 @@ It connects, starts the link, and obeys lines on standard input, one JSON line e
     drop                        disconnects and connects anew
 """
 
+import ctypes
 import json
+import os
+import signal
 import socket
 import ssl
 import sys
@@ -56,21 +59,26 @@ def tunnel(words):
         while True:
             near, _ = listener.accept()
             try:
-                far = context.wrap_socket(socket.create_connection(("127.0.0.1", PORT)), server_hostname="127.0.0.1")
+                far = context.wrap_socket(socket.create_connection(("127.0.0.1", PORT), timeout=5), server_hostname="127.0.0.1")
+                far.settimeout(None)
             except OSError:
                 near.close()
                 continue
             for ends in ((near, far), (far, near)):
                 threading.Thread(target=carry, args=ends, daemon=True).start()
 
-    threading.Thread(target=serve, daemon=True).start()
+    # A process of its own, which ends with this one: the package holds Python's lock now and then while it waits for the other side.
+    if os.fork() == 0:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        serve()
     return listener.getsockname()[1]
 
 
 secured = [text[4:].split(",") for text in sys.argv[3:] if text.startswith("tls=")]
+port = tunnel(secured[0]) if secured else PORT
 client = c104.Client(tick_rate_ms=50, command_timeout_ms=3000)
 client.originator_address = 7
-connection = client.add_connection(ip="127.0.0.1", port=tunnel(secured[0]) if secured else PORT, init=c104.Init.NONE)
+connection = client.add_connection(ip="127.0.0.1", port=port, init=c104.Init.NONE)
 station = connection.add_station(common_address=CA)
 points = {}
 for text in sys.argv[3:]:

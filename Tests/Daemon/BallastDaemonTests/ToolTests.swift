@@ -7,7 +7,7 @@ import Testing
 extension BallastDaemonTests {
     @Suite struct ToolTests {
         /// The last word of a key that carries a number.
-        private static let units = ["kw", "hz", "ms", "us", "s", "v", "a", "c", "percent"]
+        private static let units = ["kw", "hz", "ms", "us", "s", "v", "a", "c", "percent", "wh"]
         private static let counters = ["cycle", "overruns"]
         private static let flags = ["stopped", "latches_saved"]
 
