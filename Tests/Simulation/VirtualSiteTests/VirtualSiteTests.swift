@@ -1,5 +1,6 @@
 import BallastSimulator
 import Glibc
+import ProgramSupport
 import Quantities
 import Scenario
 import SiteConfig
@@ -80,6 +81,41 @@ let project = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" 
         let outcome = try Self.run("expect: [{within_s: 2, unit: BESS_01, mode: tripped}]")
         #expect(!outcome.isPassed)
         #expect(RunTable.text(outcome).contains("running"))
+    }
+
+    /// At 40 kW out of 20 kWh the charge falls by 0.06 % a second, and each site is met 140 ms later than the one
+    /// before it: what the first has is not what the tenth has.
+    @Test func `of many sites that live through a scenario the one that fails is named`() throws {
+        let scratch = try ScratchFolder()
+        _ = try scratch.write(
+            "site.yaml",
+            """
+            mode: simulation
+            site: {id: small}
+            control: {enter_service_s: 1, ramp_kw_per_s: 100, base_point_kw: 40}
+            grid_integration: {frequency_sources: [{source: meter}]}
+            grid_meter: {modbus: {host: 127.0.0.1, port: 15170}, poll_ms: 20}
+            bess_units:
+              - id: A
+                campus_id: C
+                capacity_kwh: 20
+                max_power_kw: 100
+                bms: {transport: "cannelloni:127.0.0.1:20117", period_ms: 200}
+                modbus: {host: 127.0.0.1, port: 15171}
+            paths: {state_directory: ./run/state, control_socket: ./run/control.sock}
+            """)
+        func run(_ text: String) throws -> RunOutcome {
+            ScenarioRunner.run(
+                path: try scratch.write("scenario.yaml", Self.head + "duration_s: 0.2\n" + text))
+        }
+        let first = try run("")
+        #expect(first.isPassed, "\(RunTable.failures(first))")
+        let charge = try #require(first.history.samples.first?.units.first?.stateOfCharge.percent)
+        let bound = "expect: [{until_s: end, soc_percent: [\(charge - 0.04), \(charge + 0.04)]}]"
+        let (few, many) = (try run("sites: 3\n" + bound), try run("sites: 12\n" + bound))
+        #expect(few.isPassed && few.site == nil, "\(RunTable.failures(few))")
+        #expect(!many.isPassed && many.site?.hasSuffix(" of 12") == true, "\(RunTable.failures(many))")
+        #expect(RunTable.failures(many).contains("site \(many.site ?? "-")"))
     }
 
     @Test func `a killed daemon that is started again holds every unit, and a trip outlives it`() throws {
