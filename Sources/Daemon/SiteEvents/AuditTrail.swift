@@ -90,8 +90,7 @@ public struct AuditTrail {
 
     /// - Throws: where the disk says no.
     public mutating func sync() throws(SpoolError) {
-        try writer.restoreRemoved()
-        try writer.sync()
+        try writer.restoreAndSync()
         durable = written
     }
 

@@ -3,6 +3,17 @@ import LinuxIO
 
 /// What a writer does where somebody has had his hands in its folder.
 extension SpoolWriter {
+    /// Makes anew what somebody has removed, and syncs whatever came of that: that a folder cannot be put in
+    /// order is no reason to keep records back.
+    ///
+    /// - Throws: what the one or the other could not do.
+    public func restoreAndSync() throws(SpoolError) {
+        var fault: SpoolError?
+        do throws(SpoolError) { try restoreRemoved() } catch { fault = error }
+        try sync()
+        if let fault { throw fault }
+    }
+
     /// Looks whether its files are still where they were, and makes anew what is not; about once a second.
     ///
     /// The epoch stays and numbers go on: those that are gone with their files are a gap to the reader, and

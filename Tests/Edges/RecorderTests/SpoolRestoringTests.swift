@@ -36,6 +36,21 @@ import Testing
         #expect(try readAll(scratch.path).numbers == Array(1...24))
     }
 
+    @Test func `what cannot be put in order keeps no record back`() throws {
+        try fill(writer, 3)
+        let reader = try SpoolReader(directory: scratch.path)
+        // A folder stands where the stream's name is to be written.
+        unlink(scratch.path + "/stream")
+        mkdir(scratch.path + "/stream", 0o755)
+        _ = try writer.append(Array("late".utf8))
+        #expect(throws: SpoolError.self) { try writer.restoreAndSync() }
+        let batch = try reader.next(after: 3, limitBytes: 1 << 20, limitCount: 10)
+        #expect(batch.records.map(\.payload) == [Array("late".utf8)])
+        rmdir(scratch.path + "/stream")
+        try writer.restoreAndSync()
+        #expect(writer.takeReports() == [.madeAnew(names: ["stream"])])
+    }
+
     // swift-format-ignore
     static let removals: [(delivered: UInt64, which: @Sendable (Int) -> Bool, undelivered: UInt64, why: Comment)] = [
         ( 0, { _ in true },   40, "all segments"),

@@ -46,8 +46,7 @@ struct LevelSpool {
             renewalDue = clock + Self.renewal
             columns.restart()
         }
-        try writer.restoreRemoved()
-        try writer.sync()
+        try writer.restoreAndSync()
         let reports = writer.takeReports()
         // What comes next must not build on what is gone.
         if !reports.isEmpty { columns.restart() }

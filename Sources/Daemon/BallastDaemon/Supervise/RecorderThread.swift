@@ -262,8 +262,7 @@ final class RecorderThread: Sendable {
     private func sync(_ spool: SpoolWriter?, _ kept: Kept) {
         guard let spool else { return }
         do throws(SpoolError) {
-            try spool.restoreRemoved()
-            try spool.sync()
+            try spool.restoreAndSync()
         } catch {
             journal.write(LogRecord(.spoolFailed, "\(kept.rawValue): \(error)"))
         }
