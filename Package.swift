@@ -183,7 +183,7 @@ let package = Package(
         edge("Recorder", ["LinuxIO"]),
         edge("Signatures", ["CSodium"]),
         edge("Deflate", ["CZlib"]),
-        edge("SafeOutput", ["Quantities", "LinuxIO", "ModbusBus"]),
+        edge("SafeOutput", ["Quantities", "DeviceCodecs", "LinuxIO", "ModbusBus"]),
         edge("ControlSocket", ["Quantities", "LinuxIO"]),
         edge("SiteEvents", ["JSONText", "LinuxIO", "Quantities", "Recorder", "SiteAudit"]),
         pure("SiteRecords", ["JSONText"]),
@@ -365,7 +365,7 @@ let package = Package(
             "ModbusBusTests",
             [
                 "Quantities", "Plant", "DeviceCodecs", "DeviceDrivers", "LinuxIO", "CLinux", "ModbusBus",
-                "ModbusCommissioning", "SiteConfig", "YAMLText",
+                "ModbusCommissioning", "SafeOutput", "SiteConfig", "YAMLText",
             ]),
         tests("PhasorBusTests", ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CLinux", "PhasorBus"]),
         tests("BallastScadaTests", ["ConfigText", "YAMLText", "IEC104", "BallastScada"]),
@@ -442,7 +442,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         tests("BooksFilesTests", ["BooksSupport", "ballast-aggregator"]),
-        tests("SafeOutputTests", ["Quantities", "LinuxIO", "ModbusBus", "SafeOutput"]),
+        tests("SafeOutputTests", ["Quantities", "DeviceCodecs", "LinuxIO", "ModbusBus", "SafeOutput"]),
         tests("ControlSocketTests", ["Quantities", "LinuxIO", "ControlSocket"]),
         tests(
             "SystemdTests", in: "",

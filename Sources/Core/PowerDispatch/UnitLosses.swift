@@ -23,6 +23,15 @@ public struct UnitLosses: Sendable, BitwiseCopyable, Equatable {
         self.square = square.value / rating.value
     }
 
+    /// Where the site says nothing: more than an inverter of the usual kind loses, 0.5 % of its rating at
+    /// rest and 3 % of the power.
+    public static func assumed(at rating: Watts) -> UnitLosses {
+        UnitLosses(idle: rating * 0.005, linear: .percent(3), square: .zero, at: rating)
+    }
+
+    /// What the quadratic part alone loses at `rating`, as a share of it; a magnitude.
+    public func squareShare(at rating: Watts) -> Fraction { Fraction(square * rating.value) }
+
     /// The most that may be injected so that the battery gives no more than `power`: what is lost comes out
     /// of the battery too.
     public func injected(from power: Watts) -> Watts {

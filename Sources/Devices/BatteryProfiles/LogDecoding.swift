@@ -94,7 +94,7 @@ public struct LogDecoding: Sendable {
     }
 
     private func json(
-        _ key: UInt32, _ message: DBCMessage, _ first: Int, _ outcome: ProfiledBattery.Outcome
+        _ key: UInt32, _ message: DBCMessage, _ first: Int, _ outcome: BatteryFrameOutcome
     ) -> String {
         var values: [String] = []
         for (index, signal) in message.signals.enumerated() {
@@ -198,7 +198,7 @@ public struct LogDecoding: Sendable {
         }
     }
 
-    static func text(_ reason: PylontechLowVoltage.Rejection) -> String {
+    static func text(_ reason: BatteryFrameOutcome.Rejection) -> String {
         switch reason {
         case .tooShort: "too short"
         case .outOfRange: "a value that cannot be"

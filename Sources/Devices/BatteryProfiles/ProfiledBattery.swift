@@ -7,7 +7,6 @@ import Quantities
 ///
 /// Works on memory that it takes once: a frame costs no allocation. Any frame may be fed.
 public struct ProfiledBattery: Sendable {
-    public typealias Outcome = PylontechLowVoltage.Outcome
 
     /// What is known of one number.
     struct Field: Sendable, BitwiseCopyable {
@@ -75,7 +74,7 @@ public struct ProfiledBattery: Sendable {
         return false
     }
 
-    public mutating func accept(_ frame: CANFrame, at time: MonotonicTime) -> Outcome {
+    public mutating func accept(_ frame: CANFrame, at time: MonotonicTime) -> BatteryFrameOutcome {
         switch frame.kind {
         case .remote: return .ignored(.remote)
         case .error: return .ignored(.errorFrame)
@@ -113,7 +112,7 @@ public struct ProfiledBattery: Sendable {
     /// Why a protected frame does not count: its checksum, or its counter, is wrong.
     private mutating func checkProtection(
         _ index: Int, _ bytes: Span<UInt8>
-    ) -> PylontechLowVoltage.Rejection? {
+    ) -> BatteryFrameOutcome.Rejection? {
         let protection = profile.map.protections[index]
         var value: UInt64 = 0
         if let counter = protection.counter {
@@ -140,9 +139,9 @@ public struct ProfiledBattery: Sendable {
 
     private struct Tally {
         var hasTaken = false
-        var rejection: PylontechLowVoltage.Rejection?
+        var rejection: BatteryFrameOutcome.Rejection?
 
-        mutating func reject(_ reason: PylontechLowVoltage.Rejection) {
+        mutating func reject(_ reason: BatteryFrameOutcome.Rejection) {
             if rejection == nil { rejection = reason }
         }
     }

@@ -11,7 +11,7 @@ public enum CANBattery: Sendable {
 
     public mutating func accept(
         _ frame: CANFrame, at time: MonotonicTime
-    ) -> PylontechLowVoltage.Outcome {
+    ) -> BatteryFrameOutcome {
         switch consume self {
         case .pylontech(var battery):
             let outcome = battery.accept(frame, at: time)

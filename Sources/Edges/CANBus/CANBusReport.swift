@@ -8,7 +8,7 @@ public enum CANBusEvent: BusEvent {
     case linkUp
     case linkDown(CANError)
     /// A frame of ours with a field that cannot be true.
-    case rejectedFrame(identifier: UInt32, PylontechLowVoltage.Rejection)
+    case rejectedFrame(identifier: UInt32, BatteryFrameOutcome.Rejection)
     /// A frame of somebody else.
     case unknownFrame(identifier: UInt32, isExtended: Bool)
     /// Bytes that belonged to no frame.

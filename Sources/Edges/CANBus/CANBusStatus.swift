@@ -71,7 +71,7 @@ public final class CANBusStatus: Sendable {
     func beat() { heartbeatCount.add(1, ordering: .relaxed) }
     func setLink(up: Bool) { isUp.store(up, ordering: .relaxed) }
     func addFrame() { frameCount.add(1, ordering: .relaxed) }
-    func addRejected(_ reason: PylontechLowVoltage.Rejection) {
+    func addRejected(_ reason: BatteryFrameOutcome.Rejection) {
         rejectedCount.add(1, ordering: .relaxed)
         switch reason {
         case .tooShort: shortCount.add(1, ordering: .relaxed)

@@ -1,3 +1,4 @@
+import DeviceCodecs
 import ModbusBus
 import Quantities
 
@@ -10,7 +11,7 @@ public struct CommissioningClient: ~Copyable {
     private let pause: Duration
 
     public init(
-        _ address: ModbusAddress, timeout: Duration, pause: Duration = .zero
+        _ address: ModbusEndpoint, timeout: Duration, pause: Duration = .zero
     ) throws(ModbusError) {
         client = try ModbusClient(address, timeout: timeout)
         self.timeout = timeout

@@ -1,3 +1,4 @@
+import DeviceCodecs
 import LinuxIO
 import ModbusBus
 import Quantities
@@ -12,7 +13,7 @@ import Synchronization
 public enum SafeOutput {
     /// What came of one link.
     public struct Outcome: Sendable {
-        public var address: ModbusAddress
+        public var endpoint: ModbusEndpoint
         /// Owners of what was acknowledged, in the order of the plan.
         public var written: [String] = []
         public var failed: [(owner: String, device: UInt8, error: ModbusError)] = []
@@ -83,14 +84,14 @@ struct LinkWork {
         self.link = link
         self.sight = sight
         self.start = start
-        outcome = SafeOutput.Outcome(address: link.address)
+        outcome = SafeOutput.Outcome(endpoint: link.endpoint)
     }
 
     mutating func run() -> SafeOutput.Outcome {
         let (power, coils) = (link.writes.filter { !$0.isCoils }, link.writes.filter(\.isCoils))
         do throws(ModbusError) {
             let longest = link.writes.map(\.timeout).max() ?? .milliseconds(50)
-            var client = try ModbusClient(link.address, timeout: max(longest, WirePlan.Link.connectLimit))
+            var client = try ModbusClient(link.endpoint, timeout: max(longest, WirePlan.Link.connectLimit))
             outcome.failed = carryOut(power, &client)
             for write in power { sight.isThrough(write.owner) }
             // From here on nobody writes to these inverters any more.
@@ -154,7 +155,7 @@ struct LinkWork {
         } catch {
             sight.saw(look, nil, at: .now())
             // The state of a connection is unknown after any failure but a refusal.
-            if error.endsSession, case .tcp = link.address { client.disconnect() }
+            if error.endsSession, case .tcp = link.endpoint { client.disconnect() }
         }
     }
 
@@ -235,7 +236,7 @@ struct LinkWork {
         } catch {
             // The state of a connection is unknown after any failure but a refusal; a serial line is flushed
             // before each request.
-            if error.endsSession, case .tcp = link.address { client.disconnect() }
+            if error.endsSession, case .tcp = link.endpoint { client.disconnect() }
             return error
         }
     }

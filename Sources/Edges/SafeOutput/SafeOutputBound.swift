@@ -21,7 +21,7 @@ extension WirePlan.Link {
     private func time(of writes: [WirePlan.Write]) -> Duration {
         guard !writes.isEmpty else { return .zero }
         let attempts = writes.reduce(Duration.zero) { $0 + requestTime($1) + $1.timeout }
-        switch address {
+        switch endpoint {
         // Once more between the rounds.
         case .tcp:
             return attempts * Self.rounds + (Self.connectLimit + Self.connectPause) * Self.connectTries * 2
@@ -31,7 +31,7 @@ extension WirePlan.Link {
 
     /// Longest time from the start to the first request of this link, where it can be reached.
     public var firstWrite: Duration {
-        switch address {
+        switch endpoint {
         case .tcp: Self.connectLimit
         case .serial: writes.first.map(requestTime) ?? .zero
         }
@@ -39,15 +39,14 @@ extension WirePlan.Link {
 
     /// The request on the line, with the silence before it; on TCP it takes none.
     private func requestTime(_ write: WirePlan.Write) -> Duration {
-        guard case .serial(_, let baud, let parity, let stopBits) = address else { return .zero }
-        let bits = 1 + 8 + (parity == .none ? 0 : 1) + stopBits
+        guard let line = endpoint.line else { return .zero }
         let bytes =
             switch write.values {
             case .registers(let values): 9 + 2 * values.count
             case .register: 8
             case .coilsOff(let count): 9 + (count + 7) / 8
             }
-        return .nanoseconds(Int64((bytes + 4) * bits) * 1_000_000_000 / Int64(max(1, baud)))
+        return line.timing.time(ofBytes: bytes) + line.requestGap
     }
 }
 

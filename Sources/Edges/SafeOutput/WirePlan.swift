@@ -1,3 +1,4 @@
+import DeviceCodecs
 import ModbusBus
 import Quantities
 
@@ -81,13 +82,13 @@ public struct WirePlan: Sendable, Equatable {
 
     /// The devices behind one TCP endpoint or on one serial line.
     public struct Link: Sendable, Equatable {
-        public var address: ModbusAddress
+        public var endpoint: ModbusEndpoint
         /// Registers first: power goes before contactors open.
         public private(set) var writes: [Write]
         public private(set) var looks: [Look]
 
-        public init(_ address: ModbusAddress, writes: [Write], looks: [Look] = []) {
-            self.address = address
+        public init(_ endpoint: ModbusEndpoint, writes: [Write], looks: [Look] = []) {
+            self.endpoint = endpoint
             self.writes = writes.filter { !$0.isCoils } + writes.filter(\.isCoils)
             self.looks = looks
         }
@@ -95,7 +96,7 @@ public struct WirePlan: Sendable, Equatable {
         /// Adds a write, in place of the device's former one of its kind.
         mutating func put(_ write: Write) {
             let others = writes.filter { $0.device != write.device || $0.isCoils != write.isCoils }
-            self = Link(address, writes: others + [write], looks: looks)
+            self = Link(endpoint, writes: others + [write], looks: looks)
         }
 
         /// What is looked at at a device, in place of what was.
@@ -109,46 +110,46 @@ public struct WirePlan: Sendable, Equatable {
     public init(links: [Link] = []) { self.links = links }
 
     /// Adds a write, in place of the device's former one of its kind.
-    public mutating func put(_ write: Write, on address: ModbusAddress) {
-        if let index = links.firstIndex(where: { $0.address == address }) {
+    public mutating func put(_ write: Write, on endpoint: ModbusEndpoint) {
+        if let index = links.firstIndex(where: { $0.endpoint == endpoint }) {
             links[index].put(write)
         } else {
-            links.append(Link(address, writes: [write]))
+            links.append(Link(endpoint, writes: [write]))
         }
     }
 
     /// What is looked at at a device that is in the plan, in place of what was.
-    public mutating func put(_ looks: [Look], of device: UInt8, on address: ModbusAddress) {
-        guard let index = links.firstIndex(where: { $0.address == address }) else { return }
+    public mutating func put(_ looks: [Look], of device: UInt8, on endpoint: ModbusEndpoint) {
+        guard let index = links.firstIndex(where: { $0.endpoint == endpoint }) else { return }
         links[index].put(looks, of: device)
     }
 
     /// Adds what `other` has and this one lacks.
     public mutating func fill(from other: WirePlan) {
         for link in other.links {
-            for write in link.writes where !has(write, on: link.address) {
-                put(write, on: link.address)
+            for write in link.writes where !has(write, on: link.endpoint) {
+                put(write, on: link.endpoint)
                 let looks = link.looks.filter { $0.device == write.device }
-                if !write.isCoils { put(looks, of: write.device, on: link.address) }
+                if !write.isCoils { put(looks, of: write.device, on: link.endpoint) }
             }
         }
     }
 
-    private func has(_ write: Write, on address: ModbusAddress) -> Bool {
+    private func has(_ write: Write, on endpoint: ModbusEndpoint) -> Bool {
         links.contains { link in
-            link.address == address
+            link.endpoint == endpoint
                 && link.writes.contains { $0.device == write.device && $0.isCoils == write.isCoils }
         }
     }
 
     /// Only what `isWanted` says of it.
-    public func filtered(_ isWanted: (ModbusAddress, Write) -> Bool) -> WirePlan {
+    public func filtered(_ isWanted: (ModbusEndpoint, Write) -> Bool) -> WirePlan {
         let kept = links.map { (link) -> Link in
-            let writes = link.writes.filter { isWanted(link.address, $0) }
+            let writes = link.writes.filter { isWanted(link.endpoint, $0) }
             let looks = link.looks.filter { look in
                 writes.contains { $0.device == look.device && $0.owner == look.owner && !$0.isCoils }
             }
-            return Link(link.address, writes: writes, looks: looks)
+            return Link(link.endpoint, writes: writes, looks: looks)
         }
         return WirePlan(links: kept.filter { !$0.writes.isEmpty })
     }

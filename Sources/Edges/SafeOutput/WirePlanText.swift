@@ -1,3 +1,4 @@
+import DeviceCodecs
 import ModbusBus
 import Quantities
 
@@ -16,7 +17,7 @@ extension WirePlan {
     public var bytes: [UInt8] {
         var text = Self.heading + "\n"
         for link in links {
-            text += link.address.words + "\n"
+            text += link.endpoint.words + "\n"
             for write in link.writes { text += write.words + "\n" }
             for look in link.looks { text += look.words + "\n" }
         }
@@ -32,11 +33,11 @@ extension WirePlan {
         guard checksum == "checksum \(Self.checksum(lines.joined(separator: "\n") + "\n"))" else {
             return nil
         }
-        var links: [(address: ModbusAddress, writes: [Write], looks: [Look])] = []
+        var links: [(endpoint: ModbusEndpoint, writes: [Write], looks: [Look])] = []
         for line in lines.dropFirst() {
             let words = line.split(separator: " ")
-            if let address = ModbusAddress(words: words) {
-                links.append((address, [], []))
+            if let endpoint = ModbusEndpoint(words: words) {
+                links.append((endpoint, [], []))
             } else if let write = Write(words: words), !links.isEmpty {
                 links[links.count - 1].writes.append(write)
             } else if let look = Look(words: words), !links.isEmpty {
@@ -45,7 +46,7 @@ extension WirePlan {
                 return nil
             }
         }
-        self.init(links: links.map { Link($0.address, writes: $0.writes, looks: $0.looks) })
+        self.init(links: links.map { Link($0.endpoint, writes: $0.writes, looks: $0.looks) })
     }
 
     /// FNV-1a: enough to find a torn or edited file.
@@ -56,35 +57,62 @@ extension WirePlan {
     }
 }
 
-extension ModbusAddress {
+extension ModbusEndpoint {
     fileprivate var words: String {
         switch self {
-        case .tcp(let host, let port): return "tcp \(host) \(port)"
-        case .serial(let device, let baud, let parity, let stopBits):
-            let name =
-                switch parity {
-                case .none: "none"
-                case .even: "even"
-                case .odd: "odd"
-                }
-            return "rtu \(device) \(baud) \(name) \(stopBits)"
+        case .tcp(let host, let port): "tcp \(host) \(port)"
+        case .serial(let device, let line):
+            "rtu \(device) \(line.baud) \(line.parity.rawValue) \(line.stopBits)\(line.optionWords)"
         }
     }
 
     fileprivate init?(words: [Substring]) {
-        switch (words.first, words.count) {
-        case ("tcp", 3):
+        switch words.first {
+        case "tcp" where words.count == 3:
             guard let port = UInt16(words[2]) else { return nil }
             self = .tcp(host: String(words[1]), port: port)
-        case ("rtu", 5):
-            let names: [Substring: Parity] = ["none": .none, "even": .even, "odd": .odd]
-            guard let baud = Int(words[2]), (50...4_000_000).contains(baud), let parity = names[words[3]],
+        case "rtu" where words.count >= 5:
+            guard let baud = Int(words[2]), (50...4_000_000).contains(baud),
+                let parity = SerialLine.Parity(rawValue: String(words[3])),
                 let stopBits = Int(words[4]), (1...2).contains(stopBits)
             else { return nil }
-            self = .serial(device: String(words[1]), baud: baud, parity: parity, stopBits: stopBits)
+            var line = SerialLine(baud: baud, parity: parity, stopBits: stopBits)
+            guard line.take(words[5...]) else { return nil }
+            self = .serial(device: String(words[1]), line: line)
         // Words come from a file.
         default: return nil
         }
+    }
+}
+
+// What a line has besides its speed, only where it is not the usual: an older plan says nothing of it.
+extension SerialLine {
+    fileprivate var optionWords: String {
+        var words = ""
+        if isRS485 { words += " rs485" }
+        if echoes { words += " echo" }
+        if !isLowLatency { words += " usual_latency" }
+        if let gap { words += " gap_us \(gap.nanoseconds / 1_000)" }
+        return words
+    }
+
+    /// - Returns: whether the words were such options.
+    fileprivate mutating func take(_ words: ArraySlice<Substring>) -> Bool {
+        var words = words
+        while let word = words.popFirst() {
+            switch word {
+            case "rs485": isRS485 = true
+            case "echo": echoes = true
+            case "usual_latency": isLowLatency = false
+            case "gap_us":
+                guard let time = words.popFirst().flatMap({ Int64($0) }), (0...1_000_000).contains(time)
+                else { return false }
+                gap = .microseconds(time)
+            // Words come from a file.
+            default: return false
+            }
+        }
+        return true
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DeviceCodecs
 import Glibc
 import LinuxIO
 import ModbusBus
@@ -59,9 +60,9 @@ struct PollCommand: ParsableCommand {
         print(Self.summary(times, whole: whole.nanoseconds, processor: cost))
     }
 
-    private static func target(_ device: String) throws -> ModbusAddress {
+    private static func target(_ device: String) throws -> ModbusEndpoint {
         guard let colon = device.lastIndex(of: ":"), !device.hasPrefix("/") else {
-            return .serial(device: device, baud: 115_200, parity: .none, stopBits: 1)
+            return .serial(device: device, line: SerialLine(baud: 115_200))
         }
         guard colon > device.startIndex, let port = UInt16(device[device.index(after: colon)...]) else {
             throw ValidationError("'\(device)' is neither HOST:PORT nor a tty")
@@ -109,7 +110,7 @@ private final class Polling: Sendable {
         self.count = count
     }
 
-    func run(_ target: ModbusAddress, timeout: Duration) {
+    func run(_ target: ModbusEndpoint, timeout: Duration) {
         do throws(ModbusError) {
             let times = try poll(target, timeout)
             results.withLock { $0.times += times }
@@ -120,7 +121,7 @@ private final class Polling: Sendable {
         }
     }
 
-    private func poll(_ target: ModbusAddress, _ timeout: Duration) throws(ModbusError) -> [Int64] {
+    private func poll(_ target: ModbusEndpoint, _ timeout: Duration) throws(ModbusError) -> [Int64] {
         var client = try ModbusClient(target, timeout: timeout)
         try client.connect()
         let buffer = UnsafeMutableBufferPointer<UInt16>.allocate(capacity: registers)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ConfigText
+import DeviceCodecs
 import DeviceDrivers
 import LinuxIO
 import ModbusCommissioning
@@ -24,36 +25,32 @@ struct LinkOptions: ParsableArguments {
     @Flag(help: "Serial: although another program has the line open; both will miss answers.") var shared =
         false
 
-    func text() throws -> LinkText {
-        let text =
-            switch parity {
-            case "none": LinkText(link, baud: baud, parity: .none, stopBits: stopBits)
-            case "even": LinkText(link, baud: baud, parity: .even, stopBits: stopBits)
-            case "odd": LinkText(link, baud: baud, parity: .odd, stopBits: stopBits)
-            // Any other word.
-            default: throw ValidationError("--parity takes none, even or odd")
-            }
-        guard let text else {
+    func endpoint() throws -> ModbusEndpoint {
+        guard let parity = SerialLine.Parity(rawValue: parity) else {
+            throw ValidationError("--parity takes none, even or odd")
+        }
+        let line = SerialLine(baud: baud, parity: parity, stopBits: stopBits)
+        guard let endpoint = ModbusEndpoint(typed: link, line: line) else {
             throw ValidationError("\(link): give tcp://host:port or the path of a serial port")
         }
-        return text
+        return endpoint
     }
 
     func client() throws -> CommissioningClient {
         guard (10...10_000).contains(timeout), (0...10_000).contains(pause) else {
             throw ValidationError("--timeout-ms takes 10 … 10000, --pause-ms 0 … 10000")
         }
-        let place = try text()
-        if place.isSerial, !shared, let user = LineUser.find(place.device) {
+        let place = try endpoint()
+        if place.isSerial, !shared, let user = LineUser.find(place.name) {
             throw Refusal(
-                "\(place.device) is in use by \(user.program) (process \(user.process)): two on one line take each"
+                "\(place.name) is in use by \(user.program) (process \(user.process)): two on one line take each"
                     + " other's answers; stop it first, or say --shared")
         }
         do {
             return try CommissioningClient(
-                place.address, timeout: .milliseconds(timeout), pause: .milliseconds(pause))
+                place, timeout: .milliseconds(timeout), pause: .milliseconds(pause))
         } catch {
-            throw Refusal("\(place.device): \(error)")
+            throw Refusal("\(place.name): \(error)")
         }
     }
 }
@@ -76,7 +73,7 @@ extension Modbus {
         @Flag(help: "Print one JSON object a line for each unit, model and point.") var json = false
 
         func run() throws {
-            let place = try link.text()
+            let place = try link.endpoint()
             guard let list = units.map(UnitList.parse) ?? UnitList.usual(isSerial: place.isSerial) else {
                 throw ValidationError("--units takes numbers of 0 … 255: 1-10,126")
             }
@@ -90,10 +87,10 @@ extension Modbus {
                 }
             } catch {
                 StandardError.clear()
-                throw Refusal("\(place.device): \(error)")
+                throw Refusal("\(place.name): \(error)")
             }
             StandardError.clear()
-            guard found > 0 else { throw Refusal("\(place.device): no unit answers") }
+            guard found > 0 else { throw Refusal("\(place.name): no unit answers") }
         }
     }
 
@@ -112,7 +109,7 @@ extension Modbus {
         @Flag(help: "Print one JSON object a line.") var json = false
 
         func run() throws {
-            let place = try link.text()
+            let place = try link.endpoint()
             var client = try link.client()
             do {
                 if let model { return try read(model, &client) }
@@ -138,7 +135,7 @@ extension Modbus {
             } catch let refusal as Refusal {
                 throw refusal
             } catch {
-                throw Refusal("\(place.device), unit \(unit): \(error)")
+                throw Refusal("\(place.name), unit \(unit): \(error)")
             }
         }
 

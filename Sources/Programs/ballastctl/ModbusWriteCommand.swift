@@ -31,7 +31,7 @@ extension Modbus {
 
         func run() throws {
             if let fault = ControlRequest(.stop, reason: reason.reason).reasonFault { throw Refusal(fault) }
-            let place = try link.text()
+            let place = try link.endpoint()
             var client = try link.client()
             let write: PlannedWrite
             let before: [UInt16]
@@ -41,11 +41,11 @@ extension Modbus {
             } catch let refusal as Refusal {
                 throw refusal
             } catch {
-                throw Refusal("\(place.device), unit \(unit): \(error)")
+                throw Refusal("\(place.name), unit \(unit): \(error)")
             }
-            try confirm(write, before, place.device)
+            try confirm(write, before, place.name)
             let request = ModbusWriteRequest(
-                device: place.device, unit_id: unit, is_coils: write.isCoils, address: write.address,
+                device: place.name, unit_id: unit, is_coils: write.isCoils, address: write.address,
                 values: write.values)
             if try askDaemon(request) { return }
             guard withoutBallastd else {
@@ -65,7 +65,7 @@ extension Modbus {
                 log(request, after == write.values ? "has written" : "has written, but reads back \(after)")
                 tell("\(write.name) of unit \(unit): \(before) was, \(after) is", by: "ballastctl")
             } catch {
-                throw Refusal("\(place.device), unit \(unit): \(error)")
+                throw Refusal("\(place.name), unit \(unit): \(error)")
             }
         }
 

@@ -44,7 +44,7 @@ struct VirtualLink {
 
     init(_ link: CoreLinks.Link, _ config: SiteConfig, at now: MonotonicTime) {
         talk = link.conversation
-        timing = talk.settings.address.timing
+        timing = talk.settings.endpoint.line?.timing
         clock = now
         var turnarounds: [UInt8: Duration] = [:]
         let devices =

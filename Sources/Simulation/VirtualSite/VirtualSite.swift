@@ -302,12 +302,3 @@ public struct VirtualSite {
         }
     }
 }
-
-extension ModbusEndpoint {
-    var isSerial: Bool {
-        switch self {
-        case .tcp: false
-        case .serial: true
-        }
-    }
-}

@@ -77,7 +77,7 @@ import YAMLText
             site.units.map(\.battery.transport) == [
                 .cannelloni(host: "127.0.0.1", port: 20_001), .slcan(device: "./run/unit2-can"),
             ])
-        let line = SerialLine(baud: 115_200, parity: .none, stopBits: 1)
+        let line = SerialLine(baud: 115_200)
         #expect(
             site.units.map(\.inverter.endpoint) == [
                 .tcp(host: "127.0.0.1", port: 15_021), .serial(device: "./run/unit2-rtu", line: line),

@@ -44,7 +44,7 @@ import Testing
         let unit = try #require(site.units.first)
         let losses = try #require(unit.losses)
         #expect(losses.idle == .kilowatts(0.3) && losses.linear == .percent(1))
-        #expect(losses.square == .percent(2))
+        #expect(abs(losses.squareShare(at: unit.maxPower).percent - 2) < 1e-9)
         #expect(unit.reactivePower == .powerFactor(Fraction(0.95), .under))
         #expect(unit.battery.frozenSamples == 50 && unit.battery.temperatureResolution == Celsius(0.1))
         #expect(Self.with("control: {lapsed_lease: zero}\n").site?.control.leaseReversion == .zero)

@@ -90,7 +90,7 @@ import YAMLText
     }
 
     // swift-format-ignore
-    static let frames: [(counter: UInt8, spoil: UInt8, outcome: ProfiledBattery.Outcome, why: Comment)] = [
+    static let frames: [(counter: UInt8, spoil: UInt8, outcome: BatteryFrameOutcome, why: Comment)] = [
         (3,  0, .used,                "the first one begins anywhere"),
         (4,  1, .rejected(.checksum), "one bit of the checksum"),
         (4,  0, .used,                "the next, right"),

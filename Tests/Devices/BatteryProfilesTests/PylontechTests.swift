@@ -92,7 +92,7 @@ import Testing
     }
 
     /// Which of several wrong fields a frame is rejected for is nobody's concern.
-    static func isSame(_ one: ProfiledBattery.Outcome, _ other: ProfiledBattery.Outcome) -> Bool {
+    static func isSame(_ one: BatteryFrameOutcome, _ other: BatteryFrameOutcome) -> Bool {
         if case .rejected = one, case .rejected = other { return true }
         return one == other
     }

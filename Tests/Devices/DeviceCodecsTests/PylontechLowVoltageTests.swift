@@ -16,7 +16,7 @@ import Testing
         return reading.fault(at: now, within: .zero).map { "\($0)" } ?? "?"
     }
 
-    static func name(_ outcome: Battery.Outcome) -> String {
+    static func name(_ outcome: BatteryFrameOutcome) -> String {
         switch outcome {
         case .used: "used"
         case .ignored(let why): "ignored(\(why))"
@@ -27,7 +27,7 @@ import Testing
     /// What `frame` does to a battery that has seen nothing: the outcome and the readings that moved.
     static func result(_ frames: [CANFrame], _ dialect: Battery.Dialect = .init()) -> String {
         var battery = Battery(dialect: dialect)
-        var outcome = Battery.Outcome.used
+        var outcome = BatteryFrameOutcome.used
         for frame in frames { outcome = battery.accept(frame, at: time) }
         let image = battery.image
         let readings = [

@@ -3,6 +3,7 @@ import LinuxIO
 import ModbusBus
 import Plant
 import Quantities
+import SafeOutput
 import Testing
 
 private let short = Duration.milliseconds(500)
@@ -68,7 +69,7 @@ private let short = Duration.milliseconds(500)
     @Test func `is skipped where the right one follows in time`() throws {
         let peer = try Peer("sunspec_device.py", ["rtu", "--units", "1,2"])
         var client = try ModbusClient(
-            .serial(device: peer.name, baud: 115_200, parity: .none, stopBits: 1), timeout: .seconds(5))
+            .serial(device: peer.name, line: SerialLine(baud: 115_200)), timeout: .seconds(5))
         try client.connect()
         let buffer = UnsafeMutableBufferPointer<UInt16>.allocate(capacity: 4)
         defer { buffer.deallocate() }
@@ -87,7 +88,9 @@ private let short = Duration.milliseconds(500)
     @Test(arguments: [true, false])
     func `is our own request where the adapter echoes`(isKnown: Bool) throws {
         let peer = try Peer("sunspec_device.py", ["rtu", "--echo"])
-        let link = try Link.rtu(peer.name, options: ModbusLineOptions(echoes: isKnown))
+        var line = SerialLine(baud: 115_200)
+        line.echoes = isKnown
+        let link = try Link.rtu(peer.name, line: line)
         let inverter = link.addInverter()
         link.start()
         defer { link.finish() }
@@ -104,9 +107,32 @@ private let short = Duration.milliseconds(500)
         }
     }
 
+    @Test(arguments: [WirePlan.Write.Values.register(0), .registers([0])])
+    func `on a line that echoes is no answer to the safe output`(values: WirePlan.Write.Values) throws {
+        let peer = try Peer("sunspec_device.py", ["rtu", "--echo", "--units", "1,2"])
+        try peer.ask("set 1 0 40100 77")
+        try peer.ask("mode silent 2")
+        let writes = [UInt8(1), 2].map {
+            WirePlan.Write(
+                owner: "BESS_0\($0)", device: $0, address: 40_100, values: values,
+                timeout: .milliseconds(300))
+        }
+        var line = SerialLine(baud: 115_200)
+        line.echoes = true
+        let plan = WirePlan(links: [WirePlan.Link(.serial(device: peer.name, line: line), writes: writes)])
+        // As it lies on the disk between the controller and the safe output.
+        let read = try #require(WirePlan(bytes: plan.bytes))
+        let outcome = try #require(SafeOutput.run(read, since: .now()).first)
+        #expect(outcome.written == ["BESS_01"])
+        #expect(outcome.failed.map(\.owner) == ["BESS_02"], "nobody has answered there")
+        #expect(try peer.ask("get 1 0 40100") == "0")
+    }
+
     @Test func `on a line that was said to echo and does not is told of`() throws {
         let peer = try Peer("sunspec_device.py", ["rtu"])
-        let link = try Link.rtu(peer.name, options: ModbusLineOptions(echoes: true))
+        var line = SerialLine(baud: 115_200)
+        line.echoes = true
+        let link = try Link.rtu(peer.name, line: line)
         _ = link.addInverter()
         link.start()
         defer { link.finish() }
@@ -161,7 +187,9 @@ extension ModbusReport.Event {
 
     @Test func `that cannot switch an RS-485 driver says so, once, and is used all the same`() throws {
         let peer = try Peer("sunspec_device.py", ["rtu"])
-        let link = try Link.rtu(peer.name, options: ModbusLineOptions(isRS485: true))
+        var line = SerialLine(baud: 115_200)
+        line.isRS485 = true
+        let link = try Link.rtu(peer.name, line: line)
         let inverter = link.addInverter()
         link.start()
         defer { link.finish() }
@@ -171,17 +199,19 @@ extension ModbusReport.Event {
     }
 
     // swift-format-ignore
-    static let settings: [(baud: Int, parity: ModbusAddress.Parity, stopBits: Int)] = [
-        (9_600, .none, 1), (9_600, .even, 1), (19_200, .odd, 1), (38_400, .none, 2), (57_600, .even, 2), (115_200, .none, 1),
+    static let lines = [
+        SerialLine(baud: 9_600),                             SerialLine(baud: 9_600, parity: .even),
+        SerialLine(baud: 19_200, parity: .odd),              SerialLine(baud: 38_400, stopBits: 2),
+        SerialLine(baud: 57_600, parity: .even, stopBits: 2), SerialLine(baud: 115_200),
     ]
 
-    @Test(arguments: settings)
+    @Test(arguments: lines)
     func `is read with each speed, parity and number of stop bits`(
-        baud: Int, parity: ModbusAddress.Parity, stopBits: Int
+        line: SerialLine
     ) throws {
         let peer = try Peer("sunspec_device.py", ["rtu"])
         var client = try ModbusClient(
-            .serial(device: peer.name, baud: baud, parity: parity, stopBits: stopBits), timeout: .seconds(5))
+            .serial(device: peer.name, line: line), timeout: .seconds(5))
         try client.connect()
         let buffer = UnsafeMutableBufferPointer<UInt16>.allocate(capacity: 2)
         defer { buffer.deallocate() }

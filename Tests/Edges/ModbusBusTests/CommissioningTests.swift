@@ -23,7 +23,7 @@ import Testing
         Row(text: "tcp://",              device: nil,             why: "nothing"),
     ]
     @Test(arguments: links) func `a link is typed as its address`(row: Row) {
-        #expect(LinkText(row.text)?.device == row.device, "\(row.why)")
+        #expect(ModbusEndpoint(typed: row.text)?.name == row.device, "\(row.why)")
     }
 
     // swift-format-ignore
@@ -59,8 +59,8 @@ import Testing
     {
         let peer = try Peer("sunspec_device.py", ["rtu", "--units", "1,2"])
         try peer.ask("mode silent 1")
-        let link = try #require(LinkText(peer.name, baud: 115_200))
-        var client = try CommissioningClient(link.address, timeout: .milliseconds(300))
+        let link = try #require(ModbusEndpoint(typed: peer.name, line: SerialLine(baud: 115_200)))
+        var client = try CommissioningClient(link, timeout: .milliseconds(300))
         let lines = try scan(&client, units: [1, 2])
         #expect(lines.first == "unit 2: SunSpec at 40000, 7 models")
         #expect(lines.contains { $0.hasSuffix(" SoC 50.0 Pct") })
@@ -87,8 +87,8 @@ import Testing
     }
 
     private func client(_ peer: Peer) throws -> CommissioningClient {
-        let link = try #require(LinkText("tcp://127.0.0.1:\(peer.name)"))
-        return try CommissioningClient(link.address, timeout: .seconds(2))
+        let link = try #require(ModbusEndpoint(typed: "tcp://127.0.0.1:\(peer.name)"))
+        return try CommissioningClient(link, timeout: .seconds(2))
     }
 
     private func scan(_ client: inout CommissioningClient, units: [UInt8]) throws -> [String] {

@@ -27,10 +27,10 @@ private final class Script {
     /// The number of requests with this function code.
     func count(_ function: UInt8) -> Int { requests.count { $0.bytes[isSerial ? 1 : 7] == function } }
 
-    init(_ address: ModbusAddress, timeout: Duration, poll: Duration, hasCoil: Bool = false) {
+    init(_ endpoint: ModbusEndpoint, timeout: Duration, poll: Duration, hasCoil: Bool = false) {
         let settings = ModbusConversation.Settings(
-            address: address, timeout: timeout, period: .milliseconds(20), epoch: now)
-        isSerial = address.timing != nil
+            endpoint: endpoint, timeout: timeout, period: .milliseconds(20), epoch: now)
+        isSerial = endpoint.isSerial
         talk = ModbusConversation(settings)
         if hasCoil {
             var writer = actuations.writer()
@@ -100,9 +100,9 @@ private final class Script {
 }
 
 @Suite struct `What a link says, by bytes and times` {
-    static let line = ModbusAddress.serial(
-        device: "/dev/none", baud: 115_200, parity: .none, stopBits: 1)
-    static let connection = ModbusAddress.tcp(host: "192.0.2.1", port: 502)
+    static let line = ModbusEndpoint.serial(
+        device: "/dev/none", line: SerialLine(baud: 115_200))
+    static let connection = ModbusEndpoint.tcp(host: "192.0.2.1", port: 502)
 
     /// The number of the first request that is lost or late.
     private static let chosen = 30

@@ -108,8 +108,8 @@ private let short = Duration.milliseconds(500)
     @Test func `a person reads it by its driver, and what drives or protects it is refused`() throws {
         let peer = try Peer("register_device.py", ["hybrid"])
         let map = try Self.shipped("hybrid-inverter.yaml")
-        let address = try #require(LinkText("tcp://127.0.0.1:\(peer.name)")).address
-        var client = try CommissioningClient(address, timeout: .seconds(2))
+        let endpoint = try #require(ModbusEndpoint(typed: "tcp://127.0.0.1:\(peer.name)"))
+        var client = try CommissioningClient(endpoint, timeout: .seconds(2))
         let lines = try client.read(unit: 1, map).map(\.text)
         for line in ["13035 frequency 49.98 Hz", "13000 state 0 standby", "13060 max_voltage 800.0 V"] {
             #expect(lines.contains(line), "\(line)")

@@ -192,7 +192,7 @@ private let expected = Hertz(49.985)
             try Link(.tcp(host: "no such host.invalid", port: 502))
         }
         #expect(throws: ModbusError.unusableAddress) {
-            try Link(.serial(device: "/dev/ttyS0", baud: 0, parity: .none, stopBits: 1))
+            try Link(.serial(device: "/dev/ttyS0", line: SerialLine(baud: 0)))
         }
     }
 }

@@ -80,14 +80,12 @@ final class Link {
     private(set) var events: [ModbusReport] = []
 
     init(
-        _ address: ModbusAddress, timeout: Duration = .milliseconds(300),
-        options: ModbusLineOptions = ModbusLineOptions(), period: Duration = .milliseconds(20),
-        wake: WakeUp? = nil
+        _ endpoint: ModbusEndpoint, timeout: Duration = .milliseconds(300),
+        period: Duration = .milliseconds(20), wake: WakeUp? = nil
     ) throws {
-        var settings = ModbusConversation.Settings(
-            address: address, timeout: timeout, period: period, epoch: MonotonicTime.now())
-        settings.options = options
-        talk = ModbusConversation(settings)
+        talk = ModbusConversation(
+            ModbusConversation.Settings(
+                endpoint: endpoint, timeout: timeout, period: period, epoch: MonotonicTime.now()))
         owner = try ModbusLinkOwner(talk, wake: wake, stop: stop)
     }
 
@@ -97,11 +95,9 @@ final class Link {
 
     static func rtu(
         _ name: String, timeout: Duration = .milliseconds(300),
-        options: ModbusLineOptions = ModbusLineOptions()
+        line: SerialLine = SerialLine(baud: 115_200)
     ) throws -> Link {
-        try Link(
-            .serial(device: name, baud: 115_200, parity: .none, stopBits: 1), timeout: timeout,
-            options: options)
+        try Link(.serial(device: name, line: line), timeout: timeout)
     }
 
     func addInverter(

@@ -1,3 +1,4 @@
+import DeviceCodecs
 import Quantities
 
 /// What the devices of one Modbus link ask of its time at worst, while all of them answer; and what one
@@ -72,14 +73,8 @@ public struct BusTransaction: Sendable, Equatable {
 
     public init(_ device: ModbusConfig) {
         turnaround = device.turnaround
-        switch device.endpoint {
-        case .tcp: (timing, gap) = (nil, .zero)
-        case .serial(_, let line):
-            let timing = SerialTiming(
-                baud: line.baud, hasParity: line.parity != .none, stopBits: line.stopBits)
-            self.timing = timing
-            gap = max(line.gap ?? .zero, timing.frameGap)
-        }
+        timing = device.endpoint.line?.timing
+        gap = device.endpoint.line?.requestGap ?? .zero
     }
 
     /// Request and answer with function code and what follows it, without address and check sum.
@@ -168,7 +163,7 @@ extension BusLoad {
     public var refusal: String? {
         guard slack < .zero else { return nil }
         func whole(_ time: Duration) -> String { "\(Int(time.milliseconds)) ms" }
-        return "Modbus link \(endpoint.name): its devices need \(whole(poll - slack)) of every"
+        return "Modbus link \(endpoint): its devices need \(whole(poll - slack)) of every"
             + " \(whole(poll)), slack \(whole(slack)): poll more slowly\(pollThatFits), raise the speed, or use"
             + " another line (\(explanation))"
     }
@@ -194,21 +189,4 @@ extension BusLoad {
     }
 
     static func rounded(_ time: Duration) -> String { String(Int(time.milliseconds.rounded(.up))) }
-}
-
-extension ModbusEndpoint {
-    /// `10.0.0.5:502`, or `/dev/ttyUSB0 19200 8N1`.
-    public var name: String {
-        switch self {
-        case .tcp(let host, let port): return "\(host):\(port)"
-        case .serial(let device, let line):
-            let parity =
-                switch line.parity {
-                case .none: "N"
-                case .even: "E"
-                case .odd: "O"
-                }
-            return "\(device) \(line.baud) 8\(parity)\(line.stopBits)"
-        }
-    }
 }

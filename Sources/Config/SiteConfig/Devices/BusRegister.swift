@@ -3,7 +3,7 @@ import DeviceCodecs
 
 /// Reads how devices are reached, and remembers who uses which line, so that no two want the same.
 struct BusRegister {
-    private struct ModbusAddress: Hashable {
+    private struct DeviceAddress: Hashable {
         var endpoint: ModbusEndpoint
         var unitID: UInt8
     }
@@ -12,7 +12,7 @@ struct BusRegister {
         var path: String
     }
 
-    private var addresses: [ModbusAddress: String] = [:]
+    private var addresses: [DeviceAddress: String] = [:]
     private var transports: [CANAddress: String] = [:]
     private var modbusLines: [String: SerialUse] = [:]
     private var canLines: [String: String] = [:]
@@ -55,7 +55,7 @@ struct BusRegister {
         }
     }
 
-    private mutating func address(_ reader: ConfigReader) -> ModbusAddress? {
+    private mutating func address(_ reader: ConfigReader) -> DeviceAddress? {
         let (isTCP, isSerial) = (reader.has("host"), reader.has("device"))
         if isTCP == isSerial {
             let what = isTCP ? "has both host and device" : "has neither host nor device"
@@ -69,7 +69,7 @@ struct BusRegister {
         return address
     }
 
-    private func tcp(_ reader: ConfigReader) -> ModbusAddress? {
+    private func tcp(_ reader: ConfigReader) -> DeviceAddress? {
         for name in ["baud", "parity", "stop_bits", "rs485", "echo", "low_latency", "gap_ms"]
         where reader.has(name) {
             reader.refuse(name, "stands only with device (Modbus RTU)")
@@ -78,10 +78,10 @@ struct BusRegister {
         let port = reader.value(SiteKeys.Bus.port)
         let unitID = reader.value(SiteKeys.Bus.unitIDOnTCP)
         guard let host, let port, let unitID else { return nil }
-        return ModbusAddress(endpoint: .tcp(host: host.lowercased(), port: port), unitID: unitID)
+        return DeviceAddress(endpoint: .tcp(host: host.lowercased(), port: port), unitID: unitID)
     }
 
-    private mutating func serial(_ reader: ConfigReader) -> ModbusAddress? {
+    private mutating func serial(_ reader: ConfigReader) -> DeviceAddress? {
         if reader.has("port") { reader.refuse("port", "stands only with host (Modbus TCP)") }
         let device = reader.value(SiteKeys.Bus.device)
         let baud = reader.value(SiteKeys.Bus.baud)
@@ -99,7 +99,7 @@ struct BusRegister {
             reader.refuse("device", "\(device) is already the CAN line of \(other)")
         }
         modbusLines[device] = SerialUse(line: line, path: reader.path)
-        return ModbusAddress(endpoint: .serial(device: device, line: line), unitID: unitID)
+        return DeviceAddress(endpoint: .serial(device: device, line: line), unitID: unitID)
     }
 
     private typealias LineOptions = (isRS485: Bool, echoes: Bool, isLowLatency: Bool, gap: Duration?)

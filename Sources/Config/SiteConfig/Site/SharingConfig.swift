@@ -8,15 +8,6 @@ extension SharingSettings.Mode: ConfigWord {
     }
 }
 
-/// What a unit loses at a power P: `idle + linear · |P| + square · |P| · |P| ÷ largest power`, and nothing at
-/// rest.
-public struct LossesConfig: Sendable, Equatable {
-    public var idle: Watts
-    public var linear: Fraction
-    /// Of the largest power, at the largest power.
-    public var square: Fraction
-}
-
 /// What an inverter does with reactive power.
 public enum ReactivePowerConfig: Sendable, Equatable {
     public enum Excitation: String, Sendable, CaseIterable {
@@ -102,14 +93,14 @@ extension SiteReader {
     }
 
     /// `nil` where the unit has none.
-    static func losses(_ reader: ConfigReader) -> LossesConfig? {
+    static func losses(_ reader: ConfigReader, maxPower: Watts?) -> UnitLosses? {
         guard reader.has("losses") else { return nil }
         return reader.section("losses") { reader in
             let idle = reader.value(SiteKeys.Losses.idle)
             let linear = reader.value(SiteKeys.Losses.linear)
             let square = reader.value(SiteKeys.Losses.square)
-            guard let idle, let linear, let square else { return nil }
-            return LossesConfig(idle: idle, linear: linear, square: square)
+            guard let idle, let linear, let square, let maxPower else { return nil }
+            return UnitLosses(idle: idle, linear: linear, square: square, at: maxPower)
         }
     }
 

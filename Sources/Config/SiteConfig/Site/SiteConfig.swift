@@ -106,35 +106,6 @@ public struct GridIntegrationConfig: Sendable, Equatable {
     public var operatingBand: ClosedRange<Int>?
 }
 
-/// Where a Modbus device is reached.
-public enum ModbusEndpoint: Sendable, Equatable, Hashable {
-    case tcp(host: String, port: UInt16)
-    case serial(device: String, line: SerialLine)
-}
-
-public struct SerialLine: Sendable, Equatable, Hashable {
-    public enum Parity: String, Sendable, CaseIterable { case none, even, odd }
-    /// Bits per second.
-    public var baud: Int
-    public var parity: Parity
-    /// 1 or 2.
-    public var stopBits: Int
-    /// The kernel switches the port's RS-485 driver.
-    public var isRS485 = false
-    /// Our own requests come back before the answers.
-    public var echoes = false
-    /// The driver hands received bytes over at once, where it can.
-    public var isLowLatency = true
-    /// Silence before each request where t3.5 is not enough.
-    public var gap: Duration?
-
-    public init(baud: Int, parity: Parity, stopBits: Int) {
-        self.baud = baud
-        self.parity = parity
-        self.stopBits = stopBits
-    }
-}
-
 public struct ModbusConfig: Sendable, Equatable {
     public var endpoint: ModbusEndpoint
     /// 1 … 247 (255 is allowed on TCP).
@@ -247,7 +218,7 @@ public struct UnitConfig: Sendable, Equatable {
     public var response: Duration
     /// From the command to open contacts, where we drive them; `nil` = the battery owns its contactors.
     public var contactorOpening: Duration?
-    public var losses: LossesConfig?
+    public var losses: UnitLosses?
     public var reactivePower: ReactivePowerConfig
     /// The digital inputs and coils of the unit, where it has them.
     public var ioModule: IOModuleConfig?

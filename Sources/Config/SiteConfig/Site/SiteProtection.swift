@@ -1,4 +1,5 @@
 import ConfigText
+import DeviceCodecs
 import Quantities
 
 /// What only the whole site can tell: whether it is safe in time, and what production asks of it.

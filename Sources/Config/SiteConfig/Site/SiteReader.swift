@@ -239,7 +239,7 @@ struct SiteReader {
         if capsOutput == true, inverter?.driver != nil {
             reader.refuse(Keys.capsOutput.name, "stands only with a SunSpec inverter, not with driver")
         }
-        let losses = Self.losses(reader)
+        let losses = Self.losses(reader, maxPower: maxPower)
         let reactive = Self.reactive(reader)
         let ioModule =
             reader.has("io_module")

@@ -24,7 +24,7 @@ struct ReversionBook: Equatable {
 
     /// What was tested: the device's address and the time that it was given.
     private static func device(_ unit: UnitConfig) -> String {
-        let address = "\(ModbusAddress(unit.inverter.endpoint))/\(unit.inverter.unitID)"
+        let address = "\(unit.inverter.endpoint)/\(unit.inverter.unitID)"
         return address.split(separator: " ").joined(separator: ",")
             + "/\(unit.reversion.components.seconds)s"
     }
@@ -72,7 +72,7 @@ struct ReversionBook: Equatable {
         guard let module = unit.ioModule, !module.coils.isEmpty, let watchdog = module.watchdog else {
             return nil
         }
-        let address = "\(ModbusAddress(module.modbus.endpoint))/\(module.modbus.unitID)"
+        let address = "\(module.modbus.endpoint)/\(module.modbus.unitID)"
         return (
             "\(unit.id)/io_module",
             address.split(separator: " ").joined(separator: ",") + "/\(Int(watchdog.milliseconds))ms"

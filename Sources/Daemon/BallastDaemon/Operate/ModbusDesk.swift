@@ -1,4 +1,5 @@
 import ControlSocket
+import DeviceCodecs
 import LinuxIO
 import ModbusBus
 import Plant
@@ -48,7 +49,7 @@ final class ModbusDesk: Sendable {
     /// - Parameter modes: of the units, as the status tells them.
     func write(_ request: ControlRequest, modes: [String]) -> ControlAnswer {
         guard let modbus = request.modbus else { return ControlAnswer(error: "modbus_write needs modbus") }
-        let place = places.first { $0.unitID == modbus.unit_id && $0.endpoint.text == modbus.device }
+        let place = places.first { $0.unitID == modbus.unit_id && $0.endpoint.name == modbus.device }
         guard let place, let port = ports.first(where: { $0.endpoint == place.endpoint })?.port else {
             return ControlAnswer(
                 error: "the site has no device \(modbus.unit_id) at \(modbus.device); while the daemon runs"
@@ -96,16 +97,6 @@ final class ModbusDesk: Sendable {
         case .protected:
             return ControlAnswer(
                 error: "the device's driver file protects it: stop the daemon to write it by hand")
-        }
-    }
-}
-
-extension ModbusEndpoint {
-    /// As people name it on a command line: `10.0.0.5:502`, `/dev/ttyUSB0`.
-    var text: String {
-        switch self {
-        case .tcp(let host, let port): "\(host):\(port)"
-        case .serial(let device, _): device
         }
     }
 }

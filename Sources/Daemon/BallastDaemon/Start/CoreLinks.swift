@@ -98,7 +98,7 @@ public final class CoreLinks {
     public func takeEvents() -> [CoreEvent] {
         var events: [CoreEvent] = []
         for link in links {
-            let name = "modbus \(link.conversation.settings.address)"
+            let name = "modbus \(link.conversation.settings.endpoint)"
             while let report = link.conversation.reports.pop() {
                 guard let record = log.line(report, on: name) else { continue }
                 events.append(

@@ -64,8 +64,8 @@ public struct DriverFiles: Sendable {
     private func load(_ device: inout ModbusConfig) {
         guard let map = map(of: device) else { return }
         let overhead =
-            ModbusAddress(device.endpoint).timing.map {
-                ModbusBlocks.overhead($0, turnaround: device.turnaround)
+            device.endpoint.line.map {
+                ModbusBlocks.overhead($0.timing, turnaround: device.turnaround)
             } ?? ModbusBlocks.overheadOnTCP
         func counts(_ poll: RegisterMap.Poll) -> [Int] {
             RegisterReads(map, poll, overhead: overhead).blocks.map(\.count)

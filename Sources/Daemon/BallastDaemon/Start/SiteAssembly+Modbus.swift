@@ -39,12 +39,11 @@ extension SiteAssembly {
         for endpoint in modbusEndpoints(parts.config) {
             let (talk, silences, hushes) = conversation(endpoint, parts)
             let owner = try ModbusLinkOwner(talk, wake: wakes[endpoint], stop: stop)
-            let address = talk.settings.address
             links.append(
                 ModbusLink(
-                    name: "modbus \(address)", endpoint: endpoint, service: talk.service,
+                    name: "modbus \(endpoint)", endpoint: endpoint, service: talk.service,
                     status: talk.status, reports: talk.reports,
-                    address: address, silences: silences, hushes: hushes, devices: talk.deviceStatuses,
+                    silences: silences, hushes: hushes, devices: talk.deviceStatuses,
                     owner: Handover(owner)))
         }
         return links
@@ -67,10 +66,9 @@ extension SiteAssembly {
         _ endpoint: ModbusEndpoint, _ parts: ModbusParts
     ) -> (ModbusConversation, silences: [Int: ModbusSilence], hushes: [Int: ModbusHush]) {
         let config = parts.config
-        var settings = ModbusConversation.Settings(
-            address: ModbusAddress(endpoint), timeout: longestTimeout(endpoint, config),
+        let settings = ModbusConversation.Settings(
+            endpoint: endpoint, timeout: longestTimeout(endpoint, config),
             period: config.control.period, epoch: parts.epoch)
-        settings.options = ModbusLineOptions(endpoint)
         let talk = ModbusConversation(settings)
         let silences = addInverters(to: talk, endpoint, parts)
         let hushes = addModules(to: talk, endpoint, parts)
@@ -103,8 +101,7 @@ extension SiteAssembly {
                 reactive: .init(unit.reactivePower), outputCap: unit.capsOutput ? unit.maxPower : nil,
                 obedience: ModbusObedience(
                     response: unit.response,
-                    nearZero: unit.maxPower * UnitSettings.zeroShare
-                        + UnitLosses(unit.losses, at: unit.maxPower).idle,
+                    nearZero: unit.maxPower * UnitSettings.zeroShare + (unit.losses?.idle ?? .zero),
                     provenReversion: parts.book.provenReversion(of: unit)),
                 provenIdentity: parts.book.provenIdentity(of: unit),
                 setpoints: parts.exchange.toInverters[index].reader(),
@@ -133,33 +130,6 @@ extension SiteAssembly {
 extension ModbusDeviceSettings {
     init(_ config: ModbusConfig) {
         self.init(unitID: config.unitID, poll: config.poll, timeout: config.timeout)
-    }
-}
-
-extension ModbusLineOptions {
-    init(_ endpoint: ModbusEndpoint) {
-        switch endpoint {
-        case .tcp: self.init()
-        case .serial(_, let line):
-            self.init(
-                isRS485: line.isRS485, echoes: line.echoes, isLowLatency: line.isLowLatency, gap: line.gap)
-        }
-    }
-}
-
-extension ModbusAddress {
-    init(_ endpoint: ModbusEndpoint) {
-        switch endpoint {
-        case .tcp(let host, let port): self = .tcp(host: host, port: port)
-        case .serial(let device, let line):
-            let parity: ModbusAddress.Parity =
-                switch line.parity {
-                case .none: .none
-                case .even: .even
-                case .odd: .odd
-                }
-            self = .serial(device: device, baud: line.baud, parity: parity, stopBits: line.stopBits)
-        }
     }
 }
 

@@ -32,7 +32,6 @@ struct SiteAssembly {
         let service: ModbusServicePort
         let status: ModbusLinkStatus
         let reports: RingBuffer<ModbusReport>
-        let address: ModbusAddress
         /// Of its inverters, by unit.
         let silences: [Int: ModbusSilence]
         /// Of its I/O modules, by unit.
@@ -141,11 +140,12 @@ struct SiteAssembly {
             currentFloor: Amperes(2), inverterResponse: unit.followTime,
             temperatureResolution: unit.battery.temperatureResolution,
             frozenSamples: unit.battery.frozenSamples ?? defaultFrozenSamples(unit, profile),
-            losses: UnitLosses(unit.losses, at: unit.maxPower),
+            losses: unit.losses ?? .none,
             inputs: DigitalInputSet(unit.ioModule), contactors: ContactorSettings(unit))
         settings.hasBatteryAlarms = unit.battery.profile?.acceptsWithoutAlarm != true
         settings.isFrozenUnderLoadOnly = unit.battery.frozenSamples == nil
-        settings.directCurrentLosses = UnitLosses(ofDirectCurrent: unit.losses, at: unit.maxPower)
+        // Between the battery's limits and the power at the terminals something is lost, said or not.
+        settings.directCurrentLosses = unit.losses ?? .assumed(at: unit.maxPower)
         settings.contactorHold = unit.followTime + unit.reversionEnd
         settings.assumedReversion = unit.reversionEnd
         settings.writeBound = unit.inverter.timeout * 2 + period * 2

@@ -161,7 +161,7 @@ public struct SafeOutputRun: Sendable {
     /// One line for each link.
     private func report(_ outcome: SafeOutput.Outcome) {
         let first = outcome.firstWrite.map { "first write after \(milliseconds($0))" } ?? "no write went out"
-        var text = "safe output, \(outcome.address): "
+        var text = "safe output, \(outcome.endpoint): "
         if !outcome.written.isEmpty {
             text += "zero acknowledged by \(outcome.written.joined(separator: ", ")); "
         }

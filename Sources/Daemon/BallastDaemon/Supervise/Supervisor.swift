@@ -255,7 +255,7 @@ struct Supervisor: ~Copyable {
             }
             for device in link.devices {
                 guard let zero = device.zero,
-                    wires.learn(zero.write, zero.places, of: device.unit, on: link.address)
+                    wires.learn(zero.write, zero.places, of: device.unit, on: link.endpoint)
                 else { continue }
                 recorder.persist(WirePlan.name, wires.plan.bytes)
             }

@@ -1,4 +1,5 @@
 import Control
+import DeviceCodecs
 import Glibc
 import LinuxIO
 import ModbusBus
@@ -20,9 +21,9 @@ struct WireBook {
         plan = WirePlan(coilsOf: config)
         guard let former else { return }
         plan.fill(
-            from: former.filtered { address, write in
+            from: former.filtered { endpoint, write in
                 config.units.contains { unit in
-                    ModbusAddress(unit.inverter.endpoint) == address && unit.inverter.unitID == write.device
+                    unit.inverter.endpoint == endpoint && unit.inverter.unitID == write.device
                         && unit.id == write.owner
                 }
             })
@@ -32,11 +33,11 @@ struct WireBook {
     ///
     /// - Returns: whether that is news.
     mutating func learn(
-        _ zero: ModbusZeroWrite, _ places: ModbusPowerPlaces, of device: UInt8, on address: ModbusAddress
+        _ zero: ModbusZeroWrite, _ places: ModbusPowerPlaces, of device: UInt8, on endpoint: ModbusEndpoint
     ) -> Bool {
         guard
             let index = config.units.firstIndex(where: {
-                $0.inverter.unitID == device && ModbusAddress($0.inverter.endpoint) == address
+                $0.inverter.unitID == device && $0.inverter.endpoint == endpoint
             })
         else { return false }
         let unit = config.units[index]
@@ -45,8 +46,8 @@ struct WireBook {
             WirePlan.Write(
                 owner: unit.id, device: device, address: zero.address,
                 values: zero.isSingle ? .register(zero.values[0]) : .registers(zero.values),
-                timeout: unit.inverter.timeout), on: address)
-        plan.put(looks(places, unit, settings[index]), of: device, on: address)
+                timeout: unit.inverter.timeout), on: endpoint)
+        plan.put(looks(places, unit, settings[index]), of: device, on: endpoint)
         return plan != before
     }
 
@@ -100,7 +101,7 @@ extension WirePlan {
                     owner: unit.id, device: module.modbus.unitID, address: first,
                     values: .coilsOff(Int(last - first) + 1), timeout: module.modbus.timeout,
                     wait: .seconds(Int(max(proven, unit.reversionEnd).seconds.rounded(.up)))),
-                on: ModbusAddress(module.modbus.endpoint))
+                on: module.modbus.endpoint)
         }
     }
 
@@ -112,7 +113,7 @@ extension WirePlan {
             put(
                 Write(
                     owner: unit.id, device: unit.inverter.unitID, address: 0, values: .registers([0, 0]),
-                    timeout: unit.inverter.timeout), on: ModbusAddress(unit.inverter.endpoint))
+                    timeout: unit.inverter.timeout), on: unit.inverter.endpoint)
         }
     }
 }

@@ -9,7 +9,7 @@ extension Daemon {
         return plan.links.map { link in
             let (first, last) = (link.firstWrite.milliseconds, plan.worstCase(of: link).milliseconds)
             return
-                "  safe output     \(link.address): first write within \(Int(first.rounded(.up))) ms of its"
+                "  safe output     \(link.endpoint): first write within \(Int(first.rounded(.up))) ms of its"
                 + " start, all within \(Int(last.rounded(.up))) ms"
         }
     }

@@ -143,7 +143,7 @@ extension Daemon {
             parts.append(
                 "loses \(Names.rounded(losses.idle.kilowatts)) kW + "
                     + "\(Names.rounded(losses.linear.percent)) % + "
-                    + "\(Names.rounded(losses.square.percent)) % at full power")
+                    + "\(Names.rounded(losses.squareShare(at: unit.maxPower).percent)) % at full power")
         }
         if let samples = unit.battery.frozenSamples {
             parts.append(samples > 0 ? "frozen after \(samples) samples" : "frozen values not watched")

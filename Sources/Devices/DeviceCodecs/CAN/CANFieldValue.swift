@@ -8,7 +8,7 @@ enum FieldValue<Value: Sendable & BitwiseCopyable> {
     /// The sender fills the field with its "no value" marker.
     case notImplemented
     case value(Value)
-    case wrong(PylontechLowVoltage.Rejection)
+    case wrong(BatteryFrameOutcome.Rejection)
 
     init(_ raw: UInt16?, _ meaning: (UInt16) -> FieldValue) {
         guard let raw else {
@@ -23,7 +23,7 @@ enum FieldValue<Value: Sendable & BitwiseCopyable> {
 struct FieldTally {
     let time: MonotonicTime
     private var hasTaken = false
-    private var rejection: PylontechLowVoltage.Rejection?
+    private var rejection: BatteryFrameOutcome.Rejection?
 
     init(time: MonotonicTime) { self.time = time }
 
@@ -45,7 +45,7 @@ struct FieldTally {
         }
     }
 
-    var outcome: PylontechLowVoltage.Outcome {
+    var outcome: BatteryFrameOutcome {
         if let rejection { return .rejected(rejection) }
         return hasTaken ? .used : .rejected(.tooShort)
     }

@@ -35,36 +35,6 @@ public struct PylontechLowVoltage: Sendable {
         0x351, 0x355, 0x356, 0x359, 0x35A, 0x35C, 0x35E, 0x35F, 0x373,
     ]
 
-    /// What became of a frame. A frame with one bad field is rejected, yet its good fields are taken.
-    public enum Outcome: Sendable, Equatable, BitwiseCopyable {
-        case used
-        case ignored(Ignored)
-        case rejected(Rejection)
-    }
-
-    public enum Ignored: UInt8, Sendable, BitwiseCopyable, CaseIterable {
-        case unknownIdentifier
-        /// A 29-bit identifier is another message, even with a number we know.
-        case extendedIdentifier
-        case remote
-        case errorFrame
-    }
-
-    public enum Rejection: UInt8, Sendable, BitwiseCopyable, CaseIterable {
-        /// Too few bytes for any field.
-        case tooShort
-        case outOfRange
-        /// Two fields of the frame exclude each other: minimum above maximum.
-        case contradictory
-        /// Pack voltage and charge voltage limit differ by a factor of about ten: the configured resolution
-        /// is wrong.
-        case voltageScale
-        /// Of a protected frame: the checksum is wrong.
-        case checksum
-        /// Of a protected frame: the counter stands still, leaps, or is beyond its end.
-        case counter
-    }
-
     /// What the battery wants of the system (frame 0x35C); shown, not acted on.
     public struct Requests: OptionSet, Sendable, BitwiseCopyable {
         public let rawValue: UInt8
@@ -126,7 +96,7 @@ public struct PylontechLowVoltage: Sendable {
         return frame
     }
 
-    public mutating func accept(_ frame: CANFrame, at time: MonotonicTime) -> Outcome {
+    public mutating func accept(_ frame: CANFrame, at time: MonotonicTime) -> BatteryFrameOutcome {
         let outcome = decode(frame, at: time)
         guard var others else {
             image = said
@@ -140,7 +110,7 @@ public struct PylontechLowVoltage: Sendable {
         return outcome
     }
 
-    private mutating func decode(_ frame: CANFrame, at time: MonotonicTime) -> Outcome {
+    private mutating func decode(_ frame: CANFrame, at time: MonotonicTime) -> BatteryFrameOutcome {
         switch frame.kind {
         case .remote: return .ignored(.remote)
         case .error: return .ignored(.errorFrame)
@@ -167,7 +137,7 @@ public struct PylontechLowVoltage: Sendable {
 extension PylontechLowVoltage {
     /// 0x351. A charge voltage limit of zero is no limit but an error: some inverters would discharge towards
     /// it.
-    private mutating func acceptLimits(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
+    private mutating func acceptLimits(_ frame: CANFrame, _ time: MonotonicTime) -> BatteryFrameOutcome {
         var tally = FieldTally(time: time)
         var high = FieldValue<Volts>(frame.word(0)) { raw in
             raw == 0xFFFF ? .notImplemented : (raw == 0 ? .wrong(.outOfRange) : .value(Volts(tenths: raw)))
@@ -201,7 +171,8 @@ extension PylontechLowVoltage {
     }
 
     /// 0x355. The fine state of charge is other makers' cell voltage or zeros: it counts only if it agrees.
-    private mutating func acceptStateOfCharge(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
+    private mutating func acceptStateOfCharge(_ frame: CANFrame, _ time: MonotonicTime) -> BatteryFrameOutcome
+    {
         var tally = FieldTally(time: time)
         var charge = FieldValue<Fraction>(frame.word(0), Self.percent)
         if case .value(let coarse) = charge, let fine = frame.word(4), fine > 0, fine <= 10_000 {
@@ -224,7 +195,8 @@ extension PylontechLowVoltage {
     }
 
     /// 0x356.
-    private mutating func acceptMeasurements(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
+    private mutating func acceptMeasurements(_ frame: CANFrame, _ time: MonotonicTime) -> BatteryFrameOutcome
+    {
         var tally = FieldTally(time: time)
         // All bits of all bytes: 0.1 A would be a value.
         let isBlank = frame.isBlank
@@ -259,7 +231,8 @@ extension PylontechLowVoltage {
     }
 
     /// 0x373: cell extremes in millivolts and whole kelvins. Senders add 273, so 273 is taken away.
-    private mutating func acceptCellExtremes(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
+    private mutating func acceptCellExtremes(_ frame: CANFrame, _ time: MonotonicTime) -> BatteryFrameOutcome
+    {
         var tally = FieldTally(time: time)
         var low = FieldValue<Volts>(frame.word(0), Self.cellVoltage)
         var high = FieldValue<Volts>(frame.word(2), Self.cellVoltage)
@@ -302,7 +275,7 @@ extension PylontechLowVoltage {
 
 extension PylontechLowVoltage {
     /// 0x359: bytes 0-1 protection (severe), bytes 2-3 warning.
-    private mutating func acceptProtection(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
+    private mutating func acceptProtection(_ frame: CANFrame, _ time: MonotonicTime) -> BatteryFrameOutcome {
         guard let severe = frame.word(0) else { return .rejected(.tooShort) }
         guard !frame.isBlank else { return acceptBlank(time) }
         alarms.acceptBits(BatteryAlarms(protectionBits: severe), at: time)
@@ -316,13 +289,13 @@ extension PylontechLowVoltage {
     }
 
     /// A BMS that has no value sets all bits of all bytes: that is no alarm, and no word that there is none.
-    private mutating func acceptBlank(_ time: MonotonicTime) -> Outcome {
+    private mutating func acceptBlank(_ time: MonotonicTime) -> BatteryFrameOutcome {
         said.alarms = .bad(.notImplemented, since: time)
         return .used
     }
 
     /// 0x35A: bytes 0-3 alarms, bytes 4-7 warnings, two bits per item.
-    private mutating func acceptAlarmPairs(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
+    private mutating func acceptAlarmPairs(_ frame: CANFrame, _ time: MonotonicTime) -> BatteryFrameOutcome {
         guard let severe = frame.doubleWord(0) else { return .rejected(.tooShort) }
         guard !frame.isBlank else { return acceptBlank(time) }
         alarms.acceptPairs(severe, dialect.alarmPairs, at: time)
@@ -335,7 +308,7 @@ extension PylontechLowVoltage {
     }
 
     /// 0x35C. A BMS that never sends it forbids nothing: the reading stays `neverSeen`.
-    private mutating func acceptRequests(_ frame: CANFrame, _ time: MonotonicTime) -> Outcome {
+    private mutating func acceptRequests(_ frame: CANFrame, _ time: MonotonicTime) -> BatteryFrameOutcome {
         guard let bits = frame.byte(0) else { return .rejected(.tooShort) }
         var permissions: BatteryPermissions = []
         if bits & 0x80 != 0 { permissions.insert(.charge) }
@@ -346,14 +319,14 @@ extension PylontechLowVoltage {
     }
 
     /// 0x35E.
-    private mutating func acceptMaker(_ frame: CANFrame) -> Outcome {
+    private mutating func acceptMaker(_ frame: CANFrame) -> BatteryFrameOutcome {
         guard frame.validLength > 0 else { return .rejected(.tooShort) }
         maker = frame
         return .used
     }
 
     /// 0x35F.
-    private mutating func acceptIdentity(_ frame: CANFrame) -> Outcome {
+    private mutating func acceptIdentity(_ frame: CANFrame) -> BatteryFrameOutcome {
         guard let chemistry = frame.word(0), let version = frame.word(2), let capacity = frame.word(4)
         else { return .rejected(.tooShort) }
         identity = Identity(chemistry: chemistry, version: version, capacity: capacity)

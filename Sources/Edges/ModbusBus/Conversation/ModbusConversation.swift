@@ -15,7 +15,7 @@ import Quantities
 public final class ModbusConversation {
     /// Where it is reached and how it keeps time.
     public struct Settings: Sendable, Equatable {
-        public var address: ModbusAddress
+        public var endpoint: ModbusEndpoint
         /// Longest wait for an answer or a connection: 10 ms … 10 s.
         public var timeout: Duration
         /// Of the control cycle: 1 ms … 1 s.
@@ -23,10 +23,9 @@ public final class ModbusConversation {
         public var epoch: MonotonicTime
         /// From a cycle's start to the look at its actuations, where nobody wakes us before.
         public var offset: Duration = .milliseconds(2)
-        public var options = ModbusLineOptions()
 
-        public init(address: ModbusAddress, timeout: Duration, period: Duration, epoch: MonotonicTime) {
-            self.address = address
+        public init(endpoint: ModbusEndpoint, timeout: Duration, period: Duration, epoch: MonotonicTime) {
+            self.endpoint = endpoint
             self.timeout = timeout
             self.period = period
             self.epoch = epoch
@@ -137,8 +136,7 @@ public final class ModbusConversation {
 
     public init(_ settings: Settings) {
         precondition(settings.period > .zero)
-        exchange = ModbusExchange(
-            timing: settings.address.timing, timeout: settings.timeout, options: settings.options)
+        exchange = ModbusExchange(on: settings.endpoint.line, timeout: settings.timeout)
         grid = ModbusGrid(epoch: settings.epoch, period: settings.period)
         self.settings = settings
         registers.initialize(repeating: 0)

@@ -33,7 +33,8 @@ struct ModbusExchange: ~Copyable {
     let framing: ModbusFraming
     /// `nil` over TCP.
     let timing: SerialTiming?
-    let options: ModbusLineOptions
+    /// Our own request comes back before the answer.
+    private let echoes: Bool
     /// Longest wait for an answer to begin.
     let timeout: Duration
     private var currentTimeout: Duration
@@ -57,6 +58,7 @@ struct ModbusExchange: ~Copyable {
     private var strange: ModbusMismatch?
     /// Serial: nothing is sent before.
     private var quietUntil = MonotonicTime(nanoseconds: 0)
+    private let leastGap: Duration
     private var gap: Duration
     private var valuesStart = 0
     private var valuesCount = 0
@@ -71,14 +73,17 @@ struct ModbusExchange: ~Copyable {
 
     var isSerial: Bool { timing != nil }
 
-    /// - Parameter timeout: 10 ms … 10 s; clamped.
-    init(timing: SerialTiming?, timeout: Duration, options: ModbusLineOptions) {
-        self.timing = timing
-        self.options = options
-        framing = timing == nil ? .tcp : .rtu
+    /// - Parameters:
+    ///   - line: `nil` over TCP.
+    ///   - timeout: 10 ms … 10 s; clamped.
+    init(on line: SerialLine?, timeout: Duration) {
+        timing = line?.timing
+        echoes = line?.echoes == true
+        framing = line == nil ? .tcp : .rtu
         self.timeout = min(max(timeout, .milliseconds(10)), .seconds(10))
         currentTimeout = self.timeout
-        gap = max(options.gap ?? .zero, timing?.frameGap ?? .zero)
+        leastGap = line?.requestGap ?? .zero
+        gap = leastGap
         input = .allocate(capacity: 2 * ModbusFraming.limit)
         output = .allocate(capacity: ModbusFraming.limit)
         input.initialize(repeating: 0)
@@ -103,9 +108,9 @@ struct ModbusExchange: ~Copyable {
         currentTimeout = min(max(wanted, .milliseconds(1)), timeout)
     }
 
-    /// Serial: the silence before the next requests; never less than the options say.
+    /// Serial: the silence before the next requests; never less than the line needs.
     mutating func setGap(_ wanted: Duration) {
-        gap = max(wanted, max(options.gap ?? .zero, timing?.frameGap ?? .zero))
+        gap = max(wanted, leastGap)
     }
 
     /// Begins an exchange.
@@ -144,7 +149,7 @@ struct ModbusExchange: ~Copyable {
     /// The request has gone out.
     mutating func sent(at now: MonotonicTime) {
         let end = now + wire(length)
-        echo = options.echoes && isSerial ? length : 0
+        echo = echoes ? length : 0
         state = .asked(sent: end, deadline: end + currentTimeout + answerTime)
     }
 

@@ -76,7 +76,7 @@ extension ModbusConversation {
                 device.settings, device.role, hasDriver: device.driver != nil, grid: grid, index: index,
                 deviceCount: devices.count,
                 limit: exchange.timeout,
-                leastGap: exchange.timing.map { settings.options.gap ?? $0.frameGap } ?? .zero)
+                leastGap: settings.endpoint.line?.requestGap ?? .zero)
             device.publishStatus()
         }
     }

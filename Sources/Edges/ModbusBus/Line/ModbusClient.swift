@@ -31,10 +31,10 @@ public struct ModbusClient: ~Copyable {
 
     /// - Parameter timeout: longest wait for an answer to begin, or for a connection: 10 ms … 10 s; clamped.
     public init(
-        _ address: ModbusAddress, timeout: Duration, options: ModbusLineOptions = ModbusLineOptions()
+        _ endpoint: ModbusEndpoint, timeout: Duration
     ) throws(ModbusError) {
-        line = try ModbusLine(address, options: options)
-        exchange = ModbusExchange(timing: address.timing, timeout: timeout, options: options)
+        line = try ModbusLine(endpoint)
+        exchange = ModbusExchange(on: endpoint.line, timeout: timeout)
     }
 
     /// Opens the line or the connection; does nothing where it is open.

@@ -4,41 +4,7 @@ import Glibc
 import LinuxIO
 import Quantities
 
-/// Where a Modbus device or line is reached.
-public enum ModbusAddress: Sendable, Equatable, Hashable {
-    public enum Parity: Sendable, Equatable, Hashable { case none, even, odd }
-    /// A name is looked up once, when the client is made.
-    case tcp(host: String, port: UInt16)
-    case serial(device: String, baud: Int, parity: Parity, stopBits: Int)
-}
-
-extension ModbusAddress: CustomStringConvertible {
-    /// `127.0.0.1:502`, or `/dev/ttyUSB0 19200 8N1`.
-    public var description: String {
-        switch self {
-        case .tcp(let host, let port): return "\(host):\(port)"
-        case .serial(let device, let baud, let parity, let stopBits):
-            let letter =
-                switch parity {
-                case .none: "N"
-                case .even: "E"
-                case .odd: "O"
-                }
-            return "\(device) \(baud) 8\(letter)\(stopBits)"
-        }
-    }
-}
-
-extension ModbusAddress {
-    /// `nil` over TCP.
-    public var timing: SerialTiming? {
-        switch self {
-        case .tcp: nil
-        case .serial(_, let baud, let parity, let stopBits):
-            SerialTiming(baud: baud, hasParity: parity != .none, stopBits: stopBits)
-        }
-    }
-
+extension ModbusEndpoint {
     /// Over TCP the host as digits, and the port.
     func numericPeer() throws(ModbusError) -> (host: String, port: UInt16)? {
         switch self {
@@ -55,15 +21,11 @@ extension ModbusAddress {
         switch self {
         case .tcp(let host, let port):
             made = modbus_new_tcp_pi(numeric ?? host, String(port))
-        case .serial(let device, let baud, let parity, let stopBits):
-            guard let rate = CInt(exactly: baud), (1...2).contains(stopBits) else { throw .unusableAddress }
-            let letter: Unicode.Scalar =
-                switch parity {
-                case .none: "N"
-                case .even: "E"
-                case .odd: "O"
-                }
-            made = modbus_new_rtu(device, rate, CChar(UInt8(ascii: letter)), 8, CInt(stopBits))
+        case .serial(let device, let line):
+            guard let rate = CInt(exactly: line.baud), (1...2).contains(line.stopBits),
+                let letter = line.parity.letter.asciiValue
+            else { throw .unusableAddress }
+            made = modbus_new_rtu(device, rate, CChar(letter), 8, CInt(line.stopBits))
         }
         guard let made else { throw .unusableAddress }
         return made

@@ -4,27 +4,6 @@ import Glibc
 import LinuxIO
 import Quantities
 
-/// What a serial line needs besides its speed. Nothing of it concerns TCP.
-public struct ModbusLineOptions: Sendable, Equatable {
-    /// The port switches an RS-485 driver: asked of the kernel (TIOCSRS485) at each opening.
-    public var isRS485: Bool
-    /// The adapter hears itself: our own request comes back before the answer.
-    public var echoes: Bool
-    /// Received bytes are handed over at once where the driver can (ASYNC_LOW_LATENCY).
-    public var isLowLatency: Bool
-    /// Silence before each request; `nil` = t3.5. Never less than that.
-    public var gap: Duration?
-
-    public init(
-        isRS485: Bool = false, echoes: Bool = false, isLowLatency: Bool = true, gap: Duration? = nil
-    ) {
-        self.isRS485 = isRS485
-        self.echoes = echoes
-        self.isLowLatency = isLowLatency
-        self.gap = gap
-    }
-}
-
 /// What the kernel said to a line's options when it was opened.
 public struct ModbusLineState: Sendable, Equatable {
     /// `errno`; 0 = taken, or not asked for.
@@ -37,21 +16,22 @@ public struct ModbusLineState: Sendable, Equatable {
 /// A serial port or TCP connection: libmodbus opens, sets and closes it; bytes go in and out as they are.
 struct ModbusLine: ~Copyable {
     private let context: OpaquePointer
-    private let isSerial: Bool
+    /// `nil` over TCP.
+    private let line: SerialLine?
     /// Over TCP.
     private let peer: (host: String, port: UInt16)?
-    private let options: ModbusLineOptions
     private(set) var isConnected = false
     private(set) var state = ModbusLineState()
     private var descriptor: CInt = -1
 
-    init(_ address: ModbusAddress, options: ModbusLineOptions) throws(ModbusError) {
-        let peer = try address.numericPeer()
-        let context = try address.makeContext(peer?.host)
+    private var isSerial: Bool { line != nil }
+
+    init(_ endpoint: ModbusEndpoint) throws(ModbusError) {
+        let peer = try endpoint.numericPeer()
+        let context = try endpoint.makeContext(peer?.host)
         self.peer = peer
         self.context = context
-        isSerial = address.timing != nil
-        self.options = options
+        line = endpoint.line
         modbus_set_error_recovery(context, MODBUS_ERROR_RECOVERY_NONE)
     }
 
@@ -85,7 +65,7 @@ struct ModbusLine: ~Copyable {
             disconnect()
             throw .tooManyDescriptors
         }
-        if isSerial { setLineOptions() } else { setTCPOptions(patience) }
+        if let line { set(line) } else { setTCPOptions(patience) }
         modbus_flush(context)
     }
 
@@ -144,9 +124,9 @@ struct ModbusLine: ~Copyable {
     }
 
     /// A port that cannot do it works without, or not at all; both show.
-    private mutating func setLineOptions() {
+    private mutating func set(_ line: SerialLine) {
         state = ModbusLineState()
-        if options.isRS485 {
+        if line.isRS485 {
             var settings = serial_rs485()
             settings.flags = ballast_rs485_enabled | ballast_rs485_rts_on_send
             if ballast_set_rs485(descriptor, &settings) != 0 { state.rs485Error = errno }
@@ -155,8 +135,8 @@ struct ModbusLine: ~Copyable {
         guard ballast_get_serial(descriptor, &settings) == 0 else { return }
         // A close does not wait for what the other end does not take.
         settings.closing_wait = ballast_no_closing_wait
-        if options.isLowLatency { settings.flags |= ballast_low_latency }
-        state.isLowLatency = ballast_set_serial(descriptor, &settings) == 0 && options.isLowLatency
+        if line.isLowLatency { settings.flags |= ballast_low_latency }
+        state.isLowLatency = ballast_set_serial(descriptor, &settings) == 0 && line.isLowLatency
     }
 
     // MARK: Bytes

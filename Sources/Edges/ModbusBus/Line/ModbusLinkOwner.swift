@@ -17,7 +17,7 @@ public final class ModbusLinkOwner {
     public init(
         _ conversation: ModbusConversation, wake: WakeUp? = nil, stop: StopFlag
     ) throws(ModbusError) {
-        line = try ModbusLine(conversation.settings.address, options: conversation.settings.options)
+        line = try ModbusLine(conversation.settings.endpoint)
         self.conversation = conversation
         self.wake = wake
         self.stop = stop

@@ -1,3 +1,4 @@
+import DeviceCodecs
 import Glibc
 import LinuxIO
 import SiteConfig

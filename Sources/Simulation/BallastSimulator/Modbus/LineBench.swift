@@ -128,20 +128,19 @@ final class LineRig {
     init(_ settings: LineBench.Settings, path: String) throws {
         self.settings = settings
         wake = try WakeUp()
-        let address: ModbusAddress
+        let endpoint: ModbusEndpoint
         var server: ModbusServer
         if let baud = settings.baud {
             let pair = try PseudoTerminal.make(linkedAt: path)
             server = try ModbusServer(serial: pair.controller)
             terminal = consume pair.device
             server.pace = ModbusServerPace(
-                timing: SerialTiming(baud: baud, hasParity: false, stopBits: 1),
-                turnaround: settings.turnaround)
-            address = .serial(device: path, baud: baud, parity: .none, stopBits: 1)
+                timing: SerialLine(baud: baud).timing, turnaround: settings.turnaround)
+            endpoint = .serial(device: path, line: SerialLine(baud: baud))
             link = path
         } else {
             server = try ModbusServer(port: 0)
-            address = .tcp(host: "127.0.0.1", port: server.port)
+            endpoint = .tcp(host: "127.0.0.1", port: server.port)
             link = nil
             terminal = nil
         }
@@ -149,10 +148,9 @@ final class LineRig {
             server.addBlock(unit: UInt8(unit), start: 40_000, registers: Self.device(UInt8(unit)))
         }
         self.server = Handover(server)
-        var line = ModbusConversation.Settings(
-            address: address, timeout: settings.timeout, period: settings.period, epoch: .now())
-        line.options = ModbusLineOptions()
-        let talk = ModbusConversation(line)
+        let talk = ModbusConversation(
+            ModbusConversation.Settings(
+                endpoint: endpoint, timeout: settings.timeout, period: settings.period, epoch: .now()))
         status = talk.status
         let inverters = (0..<settings.devices).map { _ in Inverter() }
         writers = FixedList(capacity: settings.devices)

@@ -1,26 +1,19 @@
-import ModbusBus
+import DeviceCodecs
 
-/// Where a link is, as people type it.
-public struct LinkText: Sendable, Equatable {
-    public let address: ModbusAddress
-    public var isSerial: Bool { device.hasPrefix("/") }
-    /// `127.0.0.1:502` or `/dev/ttyUSB0`: as the site's file names it.
-    public let device: String
-
-    /// - Parameter text: `tcp://host:port`, `tcp://host` (port 502), or the path of a serial port.
-    public init?(
-        _ text: String, baud: Int = 19_200, parity: ModbusAddress.Parity = .none, stopBits: Int = 1
-    ) {
+extension ModbusEndpoint {
+    /// As people type it.
+    ///
+    /// - Parameters:
+    ///   - text: `tcp://host:port`, `tcp://host` (port 502), or the path of a serial port.
+    ///   - line: of a serial port.
+    public init?(typed text: String, line: SerialLine = SerialLine(baud: 19_200)) {
         if text.hasPrefix("/") {
-            address = .serial(device: text, baud: baud, parity: parity, stopBits: stopBits)
-            device = text
+            self = .serial(device: text, line: line)
             return
         }
         guard text.hasPrefix("tcp://") else { return nil }
-        let place = text.dropFirst(6)
-        guard let (host, port) = Self.split(place), !host.isEmpty else { return nil }
-        address = .tcp(host: String(host).lowercased(), port: port)
-        device = "\(String(host).lowercased()):\(port)"
+        guard let (host, port) = Self.split(text.dropFirst(6)), !host.isEmpty else { return nil }
+        self = .tcp(host: String(host).lowercased(), port: port)
     }
 
     /// `[::1]:502` has its address in brackets.
