@@ -132,8 +132,8 @@ import Testing
         "Tests/Core/InterlocksTests/ContactorSequencePlantTests.swift": 448,
     ]
 
-    /// Functions and initialisers that are longer than 70 lines, by the braces of their bodies.
-    static func longFunctions(_ file: SourceFile) -> [Finding] {
+    /// Functions and initialisers that are longer than `limit` lines, by the braces of their bodies.
+    static func longFunctions(_ file: SourceFile, limit: Int = 70) -> [Finding] {
         var open: [(depth: Int, line: Int)] = []
         var waiting: Int?
         var depth = 0
@@ -152,7 +152,7 @@ import Testing
                     guard let last = open.last, last.depth == depth else { continue }
                     open.removeLast()
                     let length = index + 2 - last.line
-                    if length > 70 {
+                    if length > limit {
                         findings.append(Finding(file: file.path, line: last.line, text: "\(length) lines"))
                     }
                 }
