@@ -279,9 +279,55 @@ import Testing
             "p: dispatch for all; its token HAS EXPIRED", "nothing is signed", "no TLS",
             "p and site a have the same token", "reader and p have the same token",
             "site b: its token is the empty text", "\(scratch.path) is a folder: nothing starts with it",
+            "site a: its token_sha256 is a placeholder", "reader: its token_sha256 is a placeholder",
         ] {
             #expect(text.contains(part), "\(part) in \(text)")
         }
+    }
+
+    // swift-format-ignore
+    static let remarked: [(key: String, says: String?, why: Comment)] = [
+        ("database: /dev/null", "/dev/null is no regular file: nothing starts with it", "a device"),
+        ("database: FILE",      "FILE is another file, and no database",                "the configuration itself"),
+        ("alarms: {rules: [{id: x, when: below, channel: nix, limit: 10, severity: warning}]}",
+            "alarm x: no site tells a channel nix", "no such channel"),
+        ("alarms: {rules: [{id: x, when: below, channel: trips, limit: 10, severity: warning}]}",
+            "alarm x: no site tells a channel trips", "no number"),
+        ("alarms: {rules: [{id: x, when: below, channel: soc_percent, limit: 10, severity: warning}]}", nil, "a unit's"),
+        ("alarms: {rules: [{id: x, when: above, channel: frequency_hz, limit: 51, severity: warning}]}", nil, "the site's"),
+        (#"alarms: {quiet_hours: {from: "00:00", until: "00:00"}}"#, "quiet_hours have no effect", "no length"),
+        (#"alarms: {quiet_hours: {from: "22:00", until: "06:00"}}"#, nil, "a night"),
+        (#"alarms: {webhook: {url: "http://example.org/x", key_file: /k}}"#, "alarms travel in the clear", "far away"),
+        (#"alarms: {webhook: {url: "http://localhost:1@example.org/x", key_file: /k}}"#, "travel in the clear", "looks near"),
+        (#"alarms: {webhook: {url: "http://127.0.0.1:81/x", key_file: /k}}"#, nil, "on this machine"),
+        (#"alarms: {webhook: {url: "https://example.org/x", key_file: /k}}"#, nil, "by TLS"),
+        ("limits: {connections: 100, connections_of_one: 51}", "connections_of_one has no effect", "half is the bound"),
+    ]
+
+    @Test(arguments: 0..<remarked.count)
+    func `what has no effect, or another one than meant, is said`(_ index: Int) throws {
+        let row = Self.remarked[index]
+        let digest = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
+        let path = scratch.path + "/remarked.yaml"
+        let own = row.key.replacing("FILE", with: path)
+        let rest = row.key.hasPrefix("database") ? "" : "database: \(scratch.path)/d.sqlite\n"
+        _ = try scratch.write(
+            "remarked.yaml",
+            "\(rest)\(own)\nread_token_sha256: \(digest)\nsites: [{id: a, token_sha256: \(digest.replacing("2", with: "3"))}]\n"
+        )
+        let remarks = try Upkeep.check(config: path).filter { $0.hasPrefix("remark: ") }
+        guard let says = row.says?.replacing("FILE", with: path) else {
+            #expect(remarks.isEmpty, "\(row.why): \(remarks)")
+            return
+        }
+        #expect(remarks.count == 1 && remarks[0].contains(says), "\(row.why): \(remarks)")
+    }
+
+    @Test func `nothing starts with what is no database, and nothing of it is changed`() throws {
+        let path = try scratch.write("other.txt", "not a database, and longer than sixteen bytes")
+        #expect(throws: DatabaseLock.Refused.self) { try DatabaseLock(of: path) }
+        #expect(throws: DatabaseLock.Refused.self) { try DatabaseLock(of: "/dev/null") }
+        #expect(access(path + ".lock", F_OK) != 0 && access("/dev/null.lock", F_OK) != 0)
     }
 }
 
