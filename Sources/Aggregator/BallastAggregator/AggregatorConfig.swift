@@ -48,6 +48,8 @@ public struct AggregatorConfig: Sendable, Equatable {
         /// Those of one address that have not shown a token yet; where there are more, or half of all
         /// connections have not, those that took longer than five seconds are closed.
         public var strangersOfAddress = 512
+        /// Those of one token, and never more than half of all: beyond it 429, and the connection is closed.
+        public var connectionsOfOne = 512
         /// Bytes that the bodies of all requests may hold at once.
         public var bodies = 64 << 20
         /// Bytes that those of one token may hold, so that none takes the room of all.
@@ -239,10 +241,14 @@ extension AggregatorConfig {
             var limits = Limits()
             let connections = section.value(AggregatorKeys.connections)
             let strangers = section.value(AggregatorKeys.strangers)
+            let ofOne = section.value(AggregatorKeys.connectionsOfOne)
             let (all, one) = (section.value(AggregatorKeys.bodies), section.value(AggregatorKeys.bodiesOfOne))
             let (time, pace) = (section.value(AggregatorKeys.bodyTime), section.value(AggregatorKeys.pace))
-            guard let connections, let strangers, let all, let one, let time, let pace else { return nil }
+            guard let connections, let strangers, let ofOne, let all, let one, let time, let pace else {
+                return nil
+            }
             (limits.connections, limits.strangersOfAddress) = (connections, strangers)
+            limits.connectionsOfOne = ofOne
             (limits.bodies, limits.bodiesOfOne) = (all, one)
             (limits.bodyTime, limits.requestsPerSecond) = (time, pace)
             return limits
@@ -343,6 +349,10 @@ enum AggregatorKeys {
     static let strangers = ConfigKey<Int>.whole(
         "strangers_of_address", 1...65_536, "", .fixed(512),
         "connections of one address without a token yet; of more those older than 5 s are closed"
+    ) { $0 }
+    static let connectionsOfOne = ConfigKey<Int>.whole(
+        "connections_of_one", 4...65_536, "", .fixed(512),
+        "connections of one token, at most half of all; beyond: 429, and closed"
     ) { $0 }
     static let bodies = ConfigKey<Int>.whole(
         "bodies_mib", 8...4_096, "MiB", .fixed(64), "that bodies may hold at once; beyond: 503"

@@ -13,7 +13,24 @@ final class DatabaseLock: Sendable {
 
     private let descriptor: CInt
 
+    /// What makes a file none that could be a database, in words that follow its name; `nil` = nothing, or
+    /// there is none yet.
+    static func fault(of path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        guard status.st_mode & S_IFMT == S_IFREG else { return "is no regular file" }
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        // One that cannot be read is told by whoever opens it to serve.
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var head = [UInt8](repeating: 0, count: 16)
+        let count = read(file, &head, head.count)
+        let isDatabase = count <= 0 || head == Array("SQLite format 3\0".utf8)
+        return isDatabase ? nil : "is another file, and no database"
+    }
+
     init(of database: String) throws(Refused) {
+        if let words = Self.fault(of: database) { throw Refused(description: "\(database) \(words)") }
         // Another name of the same file is the same database.
         let path = (Self.resolved(database) ?? database) + ".lock"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

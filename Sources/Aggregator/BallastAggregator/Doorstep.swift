@@ -2,29 +2,45 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// Connections that have not said who they are: where they crowd, those that stand there too long are closed,
-/// so that strangers take no more than a part of all the room.
-///
-/// Whoever has shown a token that somebody has is no stranger any more, and is never closed from here.
+/// Whose connections are open, so that nobody takes all the room: those that have not said who they are, where
+/// they crowd, are closed once they stand there too long; those of one token are bounded in their number.
 final class Doorstep: Sendable {
     private struct Held {
         var addresses: [ObjectIdentifier: String] = [:]
         var of: [String: Int] = [:]
         var told: ContinuousClock.Instant?
+        /// Of those that have said who they are.
+        var names: [ObjectIdentifier: String] = [:]
+        var ofName: [String: Int] = [:]
+        var toldOfName: [String: ContinuousClock.Instant] = [:]
+
+        mutating func forget(_ id: ObjectIdentifier) {
+            if let address = addresses.removeValue(forKey: id) { Self.takeOne(address, &of) }
+            if let name = names.removeValue(forKey: id) { Self.takeOne(name, &ofName) }
+        }
+
+        private static func takeOne(_ key: String, _ counts: inout [String: Int]) {
+            let left = counts[key, default: 1] - 1
+            counts[key] = left > 0 ? left : nil
+        }
     }
 
     /// So long everybody has to say who they are: a thousand handshakes at once take half of it.
     static let patience = Duration.seconds(5)
     private static let tellingPace = Duration.seconds(60)
+    /// From an answer to the closing of its connection: time to read it.
+    private static let parting = Duration.seconds(1)
 
     private let most: Int
     private let mostOfAddress: Int
+    private let mostOfOne: Int
     private let figures: Figures
     private let log: @Sendable (String) -> Void
     private let held = Mutex(Held())
 
     init(_ limits: AggregatorConfig.Limits, figures: Figures, log: @escaping @Sendable (String) -> Void) {
         (most, mostOfAddress) = (limits.connections / 2, limits.strangersOfAddress)
+        mostOfOne = min(limits.connectionsOfOne, limits.connections / 2)
         (self.figures, self.log) = (figures, log)
     }
 
@@ -36,13 +52,34 @@ final class Doorstep: Sendable {
         }
     }
 
-    /// It has said who it is, or is gone.
-    func leave(_ channel: any Channel) {
-        held.withLock { held in
-            guard let address = held.addresses.removeValue(forKey: ObjectIdentifier(channel)) else { return }
-            let left = held.of[address, default: 1] - 1
-            held.of[address] = left > 0 ? left : nil
+    /// It says who it is, which may change where something stands in between that speaks for many.
+    ///
+    /// - Throws: where that name has too many already; the connection is closed then, once it is told.
+    func know(_ channel: any Channel, as name: String) throws(Refusal) {
+        let (isTooMany, words) = held.withLock { held -> (Bool, String?) in
+            let id = ObjectIdentifier(channel)
+            if held.names[id] == name { return (false, nil) }
+            held.forget(id)
+            if held.ofName[name, default: 0] < mostOfOne {
+                held.names[id] = name
+                held.ofName[name, default: 0] += 1
+                return (false, nil)
+            }
+            let now = ContinuousClock.now
+            if let told = held.toldOfName[name], now - told < Self.tellingPace { return (true, nil) }
+            held.toldOfName[name] = now
+            return (true, "\(name) has \(mostOfOne) connections: more are told 429, and closed")
         }
+        guard isTooMany else { return }
+        figures.add(.connectionsRefused, 1)
+        if let words { log(words) }
+        channel.eventLoop.scheduleTask(in: TimeAmount(Self.parting)) { channel.close(promise: nil) }
+        throw Refusal(.tooManyRequests, "\(name) has too many connections", retryAfter: 1)
+    }
+
+    /// It is gone.
+    fileprivate func leave(_ channel: any Channel) {
+        held.withLock { $0.forget(ObjectIdentifier(channel)) }
     }
 
     /// Its time is over: it goes where there are too many of its kind.

@@ -13,6 +13,16 @@ public struct EdgeReport: Sendable, Equatable {
         public var time: Int64?
         /// Of an event, which; empty where the record does not say.
         public var event = ""
+        /// Of one out of a history, when it came; `nil` = it comes now.
+        var came: Came?
+    }
+
+    /// When a record came, as it is stored.
+    struct Came: Sendable, Equatable {
+        /// UTC, ISO 8601 with milliseconds, by the clock here.
+        var at: String
+        /// The history holds it.
+        var isHeld: Bool
     }
 
     /// The largest report, in bytes.

@@ -4,7 +4,7 @@ import Synchronization
 final class Figures: Sendable {
     enum Counter: Int, Sendable, CaseIterable {
         case bytesReceived, reports, records, recordsDiffering, wrongTokens, guessesSlowed
-        case eventsStreamed, resultsContradicted, strangersClosed
+        case eventsStreamed, resultsContradicted, strangersClosed, connectionsRefused
 
         var name: String {
             switch self {
@@ -17,6 +17,7 @@ final class Figures: Sendable {
             case .eventsStreamed: "ballast_aggregator_events_streamed_total"
             case .resultsContradicted: "ballast_aggregator_results_contradicted_total"
             case .strangersClosed: "ballast_aggregator_strangers_closed_total"
+            case .connectionsRefused: "ballast_aggregator_connections_refused_total"
             }
         }
 
@@ -31,6 +32,7 @@ final class Figures: Sendable {
             case .eventsStreamed: "Events that were sent to listeners."
             case .resultsContradicted: "Results of leases that differ from the site's first word on them."
             case .strangersClosed: "Connections closed because too many did not say who they are."
+            case .connectionsRefused: "Connections closed because their token had too many."
             }
         }
     }

@@ -17,6 +17,7 @@ enum FileRemarks {
         if let status = facts(of: path), status.st_mode & S_IFMT == S_IFDIR {
             return ["\(path) is a folder: nothing starts with it"]
         }
+        if let words = DatabaseLock.fault(of: path) { return ["\(path) \(words): nothing starts with it"] }
         let folder = path.lastIndex(of: "/").map { path[..<$0].isEmpty ? "/" : String(path[..<$0]) } ?? "."
         guard let status = facts(of: folder), status.st_mode & S_IFMT == S_IFDIR else {
             return ["the folder of \(path) is not there: nothing starts without it"]
@@ -41,12 +42,23 @@ enum FileRemarks {
         {
             remarks.append("\(path) is a secret that everybody knows: make one of your own")
         }
+        return remarks + tokens(config)
+    }
+
+    private static func tokens(_ config: AggregatorConfig) -> [String] {
         let empty = TokenDigest(of: "")
-        let sites = config.sites.map { ("site \($0.id)", $0.tokens) }
-        for (name, own) in sites + config.principals.map({ ($0.name, $0.tokens) }) where own.contains(empty) {
-            remarks.append("\(name): its token is the empty text, with which nobody comes in")
+        var owners = config.sites.map { ("site \($0.id)", $0.tokens) }
+        owners += config.principals.map { ($0.name, $0.tokens) }
+        owners += (config.books?.people ?? []).map { ($0.caller.name, $0.tokens) }
+        if let token = config.readToken { owners.append(("reader", [token])) }
+        return owners.flatMap { name, own in
+            own.compactMap { token -> String? in
+                let nobody = "with which nobody comes in"
+                if token == empty { return "\(name): its token is the empty text, \(nobody)" }
+                return Set(token.hex).count > 1
+                    ? nil : "\(name): its token_sha256 is a placeholder, \(nobody)"
+            }
         }
-        return remarks
     }
 
     private static func certificates(_ files: AggregatorConfig.TLS?) -> [String] {

@@ -1,4 +1,5 @@
 import GRDB
+import LinuxIO
 
 /// Stores reports, several in one transaction: those that come while one is being written wait for the next,
 /// so that a slow disk is asked once for many.
@@ -180,17 +181,20 @@ extension TelemetryStore {
         let record = try database.cachedStatement(
             sql: """
                 INSERT INTO record (site, epoch, n, kind, received_at, data, t_ms, event, chain, mark)
-                VALUES (?, ?, ?, ?, \(now), ?, coalesce(?, \(nowMilliseconds)), ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, coalesce(?, \(nowMilliseconds)), ?, ?, ?)
                 ON CONFLICT (site, epoch, n) DO NOTHING
                 """)
         var (content, numbers, differing) = (ChainContent(), [Int64](), [Differing]())
+        let now = text(ofMilliseconds: WallClock.nowMilliseconds())
         for entry in report.records {
+            let came = entry.came ?? EdgeReport.Came(at: now, isHeld: true)
+            let received = came.isHeld ? came.at : nil
             try record.execute(arguments: [
-                report.site, report.epoch, entry.number, entry.kind, entry.data, entry.time, entry.event,
-                sequence, ChainText.mark(entry.data),
+                report.site, report.epoch, entry.number, entry.kind, came.at, entry.data, entry.time,
+                entry.event, sequence, ChainText.mark(entry.data, received: received),
             ])
             if database.changesCount > 0 {
-                content.add(record: entry.number, entry.data)
+                content.add(record: entry.number, entry.data, received: received)
                 numbers.append(entry.number)
             } else if let isNew = try keepDiffering(entry, of: report, in: database) {
                 differing.append((entry.number, isNew))

@@ -168,6 +168,8 @@ extension TelemetryStore {
         }
         migrator.registerMigration("changes") { try createChanges($0) }
         migrator.registerMigration("contradictions") { try createContradictions($0) }
+        // Entries hold when their records came: an older version would take them for changed ones.
+        migrator.registerMigration("received") { _ in }
         return migrator
     }
 

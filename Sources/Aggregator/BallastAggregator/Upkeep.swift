@@ -197,6 +197,11 @@ public enum Upkeep {
         if let key = config.signing?.keyFile, access(key, R_OK) != 0 {
             remarks.append("\(key) cannot be read by who runs this check")
         }
-        return remarks + FileRemarks.all(config)
+        let (limits, usual) = (config.limits, AggregatorConfig.Limits())
+        if limits.connectionsOfOne != usual.connectionsOfOne, limits.connectionsOfOne > limits.connections / 2
+        {
+            remarks.append("connections_of_one has no effect: one token has half of connections at most")
+        }
+        return remarks + AlarmRemarks.all(config.alarms) + FileRemarks.all(config)
     }
 }

@@ -5,7 +5,9 @@ public enum DurableFile {
     /// Replaces `path` by `bytes`: written beside it, synced, renamed, and the folder synced.
     public static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
         let temporary = path + ".new"
-        let number = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o640)
+        // Where somebody has put a pipe there it is not waited for.
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
+        let number = open(temporary, flags, 0o640)
         guard number >= 0 else { throw SystemError.last("open") }
         do {
             let file = FileDescriptor(owning: number)

@@ -16,6 +16,8 @@ struct SegmentScanner {
     }
 
     private static let windowSize = 64 * 1_024
+    /// Many times what a writer makes of one: what stands behind it is nobody's record.
+    private static let longest = 64 << 20
 
     private let file: SpoolFile
     private var window: [UInt8] = []
@@ -73,6 +75,7 @@ struct SegmentScanner {
     /// Whether `count` bytes from `offset` stand in the window now.
     private mutating func fill(at offset: Int, _ count: Int) throws(SystemError) -> Bool {
         if offset >= windowStart, offset + count <= windowStart + window.count { return true }
+        guard offset < Self.longest else { return false }
         window = try file.read(at: offset, count: max(count, Self.windowSize))
         windowStart = offset
         return window.count >= count

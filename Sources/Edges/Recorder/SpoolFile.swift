@@ -1,16 +1,20 @@
 import Glibc
 import LinuxIO
 
-/// One open file of a spool; reads and writes at offsets.
+/// One open file of a spool, a regular one: whatever else has its name is refused, and never waited for.
+/// Reads and writes at offsets.
 final class SpoolFile {
     let path: String
     private let descriptor: FileDescriptor
 
     init(path: String, flags: CInt) throws(SystemError) {
-        let number = open(path, flags | O_CLOEXEC, 0o640)
+        let number = open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0o640)
         if number < 0 { throw SystemError.last("open") }
         self.path = path
         descriptor = FileDescriptor(owning: number)
+        var status = stat()
+        if fstat(number, &status) < 0 { throw SystemError.last("fstat") }
+        if status.st_mode & S_IFMT != S_IFREG { throw SystemError("open a regular file", code: EINVAL) }
     }
 
     var number: CInt { descriptor.number }
@@ -114,18 +118,37 @@ struct SpoolDirectory {
         if fsync(descriptor.number) < 0 { throw SystemError.last("fsync") }
     }
 
-    /// The segments in the order they were made; names that are not a segment's are passed over.
+    /// The segments in the order they were made; names that are not a segment's are passed over, and so is
+    /// what is no regular file.
     func segments() throws(SystemError) -> [SegmentName] {
+        try names { $0 == S_IFREG }.compactMap { SegmentName($0) }.sorted { $0.index < $1.index }
+    }
+
+    /// What has the name of one of the stream's files and is no regular file.
+    func others() throws(SystemError) -> [String] { try names { $0 != S_IFREG }.sorted() }
+
+    /// Gives `others` another name, so that nothing waits for a pipe or follows a link.
+    ///
+    /// - Returns: the names that they had; without those that cannot be moved.
+    func setOthersAside() throws(SystemError) -> [String] {
+        try others().filter { rename(path + "/" + $0, path + "/" + $0 + ".aside") == 0 }
+    }
+
+    private func names(_ isWanted: (mode_t) -> Bool) throws(SystemError) -> [String] {
         guard let stream = opendir(path) else { throw SystemError.last("opendir") }
         defer { closedir(stream) }
-        var names: [SegmentName] = []
+        var names: [String] = []
         while let entry = readdir(stream) {
-            let text = withUnsafePointer(to: &entry.pointee.d_name) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if let name = SegmentName(text) { names.append(name) }
+            var status = stat()
+            guard SegmentName(name) != nil || ["lock", "stream", "synced", "delivered"].contains(name),
+                lstat(path + "/" + name, &status) == 0, isWanted(status.st_mode & S_IFMT)
+            else { continue }
+            names.append(name)
         }
-        return names.sorted { $0.index < $1.index }
+        return names
     }
 
     /// Whether a segment says itself that it is another one than its name says: a copy under another name.

@@ -96,6 +96,14 @@ public final class SpoolReader {
             thinned: headers.filter { SpoolFormat.isThinned(segmentHeader: $0) }.count)
     }
 
+    /// What has the name of one of the stream's files and is none: a pipe, a link, a copy under another name.
+    public func strangers() -> [String] {
+        // A folder that cannot be read has nothing to name; whoever reads records is told of it.
+        let others = (try? directory.others()) ?? []
+        let copies = ((try? directory.segments()) ?? []).filter { directory.isMisnamed($0) }
+        return others + copies.map(\.text)
+    }
+
     /// Whether the directory still holds the stream that this reader was opened on.
     public func isCurrent() -> Bool { StreamFile.read(in: directory).map { $0 == epoch } ?? true }
 

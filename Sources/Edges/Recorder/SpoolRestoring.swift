@@ -21,6 +21,7 @@ extension SpoolWriter {
     ///
     /// - Throws: where the folder cannot be made anew, or another writer has it by now.
     public func restoreRemoved() throws(SpoolError) {
+        try setOthersAside()
         let isMarked = access(directory.deliveredPath, F_OK) == 0 || errno != ENOENT
         if isMarked { lastDelivered = DeliveryMark.read(in: directory, epoch: epoch) }
         var anew: [String] = []
@@ -48,6 +49,15 @@ extension SpoolWriter {
             anew.append("delivered")
         }
         if !anew.isEmpty { report(.madeAnew(names: anew)) }
+    }
+
+    private func setOthersAside() throws(SpoolError) {
+        do throws(SystemError) {
+            for name in try directory.setOthersAside() { report(.stranger(name: name)) }
+        } catch {
+            // A folder that is gone itself is made anew.
+            if error.code != ENOENT { throw .system(error) }
+        }
     }
 
     /// The link goes on where it was, as far as it is known here.

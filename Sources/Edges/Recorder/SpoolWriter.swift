@@ -48,8 +48,8 @@ public enum SpoolReport: Sendable, Equatable {
     case segmentAbandoned(SystemError)
     /// The name of the stream was unreadable; the epoch comes from a segment, or is new.
     case streamRestored(SpoolEpoch)
-    /// A file that is named as a segment and is none of the stream's, a copy: it is set aside under its name
-    /// and `.aside`.
+    /// What has the name of one of the stream's files and is none, a copy or no regular file: it is set aside
+    /// under that name and `.aside`.
     case stranger(name: String)
 }
 
@@ -113,12 +113,14 @@ public final class SpoolWriter {
         } catch { throw .system(error) }
         if flock(lock.number, LOCK_EX | LOCK_NB) < 0 { throw .inUse(directory: path) }
         do throws(SystemError) {
+            let strangers = try directory.setOthersAside()
             var names = try directory.segments()
             let restored = try SpoolRecovery.epoch(in: directory, segments: names)
             epoch = restored.epoch
             syncedMark = try SpoolFile(path: directory.syncedPath, flags: O_RDWR | O_CREAT)
             try directory.letGroupDeliver()
             if restored.isReported { reports.append(.streamRestored(epoch)) }
+            reports += strangers.map { .stranger(name: $0) }
             names = try withoutStrangers(names)
             try recover(&names)
             segments = try directory.segments()

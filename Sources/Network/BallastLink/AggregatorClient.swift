@@ -6,8 +6,9 @@ import Synchronization
 
 /// What the aggregator made of a report.
 enum ReportAnswer: Equatable {
-    /// `history` is the head of the aggregator's history as it says it, empty where it says none.
-    case stored(through: UInt64, history: String = "")
+    /// `history` is the head of the aggregator's history as it says it, empty where it says none; `differing`
+    /// the first number under which it had another record before.
+    case stored(through: UInt64, history: String = "", differing: UInt64? = nil)
     /// It has less than the report builds on.
     case rewind(to: UInt64)
     case tooLarge
@@ -67,7 +68,7 @@ struct AggregatorClient {
             guard answer.epoch == epoch, let mark = answer.storedThrough else {
                 return .refused(status: status, reason: "the answer is not an aggregator's: \(reason)")
             }
-            return .stored(through: mark, history: answer.history)
+            return .stored(through: mark, history: answer.history, differing: answer.differing)
         case 409:
             return answer.storedThrough.map { .rewind(to: $0) } ?? .refused(status: status, reason: reason)
         case 413: return .tooLarge
@@ -81,6 +82,7 @@ struct AggregatorClient {
         var storedThrough: UInt64?
         var error: String?
         var history = ""
+        var differing: UInt64?
 
         init(_ body: [UInt8]) {
             var cursor = JSONCursor(body)
@@ -91,6 +93,11 @@ struct AggregatorClient {
                 case "error" where cursor.isAtString: error = try cursor.string()
                 case "head" where cursor.isAtString: history = Self.head(try cursor.string())
                 case "stored_through": storedThrough = try cursor.whole()
+                case "differing":
+                    try cursor.array { (_, cursor) throws(JSONError) in
+                        let number = try cursor.whole()
+                        differing = differing ?? number
+                    }
                 default: _ = try cursor.skipValue()
                 }
             }

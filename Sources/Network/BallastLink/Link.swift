@@ -3,6 +3,7 @@ import Dispatch
 import ConfigText
 import ControlSocket
 import Glibc
+import LinuxIO
 import NIOCore
 import YAMLText
 
@@ -180,12 +181,9 @@ enum TokenFile {
 
     /// The first line; `nil` where the file cannot be read or its first line is empty.
     static func read(_ path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: sizeLimit)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
-        let line = bytes.prefix(max(0, count)).prefix { (0x21...0x7E).contains($0) }
+        // Absent, unreadable, no regular file: there is no token.
+        guard let bytes = (try? DurableFile.read(path, limit: sizeLimit)) ?? nil else { return nil }
+        let line = bytes.prefix { (0x21...0x7E).contains($0) }
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 }

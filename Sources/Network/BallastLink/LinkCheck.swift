@@ -1,6 +1,8 @@
 import ConfigText
 import Glibc
+import JSONText
 import LinuxIO
+import Recorder
 import YAMLText
 
 extension Link {
@@ -47,6 +49,44 @@ extension Link {
         if let captures = config.captures, stat(captures, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
             remarks.append("\(captures) is no folder: no capture is found there")
         }
+        return remarks + folderRemarks(config)
+    }
+
+    /// Folders that are others than they are named for.
+    private static func folderRemarks(_ config: LinkConfig) -> [String] {
+        var remarks: [String] = []
+        // What is no spool is told by the start, which waits for one.
+        if let reader = try? SpoolReader(directory: config.spool),
+            let batch = try? reader.next(after: reader.state().first - 1, limitBytes: 1 << 20, limitCount: 1),
+            let record = batch.records.first, !JSONText.isObject(record.payload)
+        {
+            remarks.append("\(config.spool) holds no records of a site: is it the audit's folder?")
+        }
+        if let captures = config.captures, (try? SpoolReader(directory: captures)) != nil {
+            remarks.append("\(captures) is a spool: no capture is found there")
+        }
+        if let marks = config.marks {
+            let own: Set = ["delivered", "sent-today", "sent-today.new"]
+            let names = folder(marks)
+            if names == nil { remarks.append("\(marks) is no folder that can be read, or is not there") }
+            if let other = names?.first(where: { !own.contains($0) }) {
+                remarks.append("\(marks) holds other things (\(other)): marks need a folder of their own")
+            }
+        }
         return remarks
+    }
+
+    /// What stands in a folder; `nil` where it cannot be read.
+    private static func folder(_ path: String) -> [String]? {
+        guard let stream = opendir(path) else { return nil }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
     }
 }

@@ -8,6 +8,8 @@ struct LinkSession {
     /// So far behind, what the site looks like now goes ahead of its turn; and so often.
     private static let lag: UInt64 = 60
     private static let presentPace = Duration.seconds(10)
+    /// Longer than from one look of the spool's writer at the claims to the next.
+    private static let renewalPause = Duration.seconds(12)
 
     private let config: LinkConfig
     private let post: (_ body: [UInt8], _ epoch: SpoolEpoch, _ token: String) async -> ReportAnswer
@@ -25,6 +27,8 @@ struct LinkSession {
     private var furthest: (epoch: SpoolEpoch, number: UInt64)?
     /// What it said it has without its having been sent, said once.
     private var doubted: UInt64?
+    /// The stream of which it has other records, said to the spool's writer once.
+    private var contested: SpoolEpoch?
     private var token: String?
     private var recordLimit: Int
     /// When the aggregator's history was said last.
@@ -75,7 +79,7 @@ struct LinkSession {
         var batch: SpoolBatch?
         if let position {
             let next = try reader.next(
-                after: position, limitBytes: config.batchBytes, limitCount: recordLimit)
+                after: position, limitBytes: config.batchBytes, limitCount: most(after: position))
             if durable < position || reader.isSetBack { return try setBack(position, durable) }
             if !next.isEmpty { batch = next }
             if next.isEmpty, !mustTell {
@@ -98,6 +102,25 @@ struct LinkSession {
         try mark?.note(claim: position)
         (reader, self.position) = (nil, nil)
         return backoff.next(using: &generator)
+    }
+
+    /// It has other records under numbers that were just sent: what lies here was set back, the mark with it,
+    /// and has passed since what was delivered. Its writer learns of it by the claim, and begins a new epoch,
+    /// under which all of it goes; where it does not, the rest goes on as it is.
+    private mutating func setBack(
+        differing number: UInt64, _ said: UInt64, _ reader: SpoolReader
+    ) throws(SpoolError) -> Duration {
+        contested = reader.epoch
+        enter(.spoolSetBack(aggregator: said, spool: reader.durableThrough()))
+        try mark?.note(claim: number)
+        self.reader = nil
+        return Self.renewalPause
+    }
+
+    /// What it says it has goes again apart from what comes behind that: it may be something else.
+    private func most(after position: UInt64) -> Int {
+        guard let doubted, doubted > position else { return recordLimit }
+        return min(recordLimit, Int(clamping: doubted - position))
     }
 
     private func note(_ batch: SpoolBatch?) {
@@ -140,7 +163,10 @@ struct LinkSession {
         mark = try DeliveryMark(directory: config.spool, epoch: opened.epoch, folder: config.marks)
         position = nil
         reader = opened
-        if furthest?.epoch != opened.epoch { furthest = (opened.epoch, mark?.deliveredThrough ?? 0) }
+        if furthest?.epoch != opened.epoch {
+            furthest = (opened.epoch, mark?.deliveredThrough ?? 0)
+            doubted = nil
+        }
         return opened
     }
 
@@ -159,9 +185,13 @@ struct LinkSession {
         _ answer: ReportAnswer, to batch: SpoolBatch?, _ reader: SpoolReader
     ) throws(SpoolError) -> Duration {
         switch answer {
-        case .stored(let number, let history):
+        case .stored(let number, let history, let differing):
             recordLimit = config.batchRecords
             witness(history)
+            let isOfReport = batch?.records.contains { $0.number == differing } ?? false
+            if let differing, isOfReport, contested != reader.epoch {
+                return try setBack(differing: differing, number, reader)
+            }
             return try stored(number, batch, reader)
         case .rewind(let number) where position.map { number < $0 } ?? false:
             try moveTo(number)

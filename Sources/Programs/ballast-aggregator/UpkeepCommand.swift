@@ -26,7 +26,18 @@ struct CheckCommand: ParsableCommand {
 struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Goes through the history and names the first record that is not as it was stored.")
+        abstract: "Goes through the history and names the first record that is not as it was stored.",
+        discussion: """
+            Held by the history: records with the time at which each came, gaps, records that came again as \
+            others, requests, leases and the answers to them, captures, alarms and who was told of them, \
+            dispatches, and what retention has cut. What is changed, taken away or put there is named.
+
+            Outside it, and not seen here: when a stream was heard first and last (stream.first_seen, \
+            last_seen), when a capture came, log-ins (table session: secrets that end within twelve hours), how \
+            far retention has looked (table retention), what became of a mail on its way, and, for records that \
+            an older version has stored, when they came. Values by minutes are compared by --replay until \
+            retention has cut them. The books have a check of their own: ballast-aggregator check.
+            """)
     @Option(help: "The configuration file (YAML).") var config: String
     @Option(help: "An earlier head, NUMBER:HASH as the log has it, which the history must still have.")
     var head: String?

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ConfigText
+import Glibc
 import Recorder
 import SiteConfig
 import SiteFile
@@ -21,6 +22,10 @@ struct SpoolCommand: ParsableCommand {
         func reader() throws -> SpoolReader {
             let folder = try spool ?? SiteConfig.load(path: config).paths.stateDirectory + "/spool"
             let reader = try SpoolReader(directory: folder)
+            for name in reader.strangers() {
+                let line = Array("\(name) is a copy, or no regular file: passed over\n".utf8)
+                _ = write(STDERR_FILENO, line, line.count)
+            }
             // Nothing of what lies there is told then, which is not that nothing lies there.
             if !reader.hasMark, reader.state().segments > 0 { throw MarkLost(folder: folder) }
             return reader

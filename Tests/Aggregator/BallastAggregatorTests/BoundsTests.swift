@@ -163,6 +163,53 @@ import Testing
         #expect(metrics.body.contains("ballast_aggregator_strangers_closed_total \(24 - room)\n"))
     }
 
+    /// By its own bound, and by half of all.
+    @Test(arguments: ["connections_of_one: 8", "connections: 16"])
+    func `one token does not take the room of all, and it is told`(limits: String) async throws {
+        let aggregator = try RunningAggregator(in: scratch, extra: "limits: {\(limits)}")
+        let question = Array(
+            "GET /v1/sites HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer read-token\r\n\r\n".utf8)
+        var clients: [RawClient] = []
+        for _ in 0..<8 {
+            let client = try RawClient(port: aggregator.port)
+            _ = client.send(question)
+            while client.answer.isEmpty { _ = client.receive(within: .seconds(1)) }
+            clients.append(client)
+        }
+        #expect(clients.allSatisfy { $0.answer.hasPrefix("HTTP/1.1 200 ") })
+        for _ in 0..<20 {
+            let more = try RawClient(port: aggregator.port)
+            _ = more.send(question)
+            let begin = Date.now
+            while !more.receive(within: .seconds(1)), Date.now.timeIntervalSince(begin) < 20 {}
+            #expect(more.answer.hasPrefix("HTTP/1.1 429 ") && more.answer.contains("too many connections"))
+            #expect(Date.now.timeIntervalSince(begin) < 10, "it is closed")
+        }
+        // Others have room, and who is in stays.
+        #expect(try await aggregator.post(`The program ballast-aggregator`.report(1...1)).status == 200)
+        for client in clients {
+            let before = client.answer.utf8.count
+            _ = client.send(question)
+            while client.answer.utf8.count == before, !client.receive(within: .seconds(5)) {}
+            #expect(client.answer.utf8.count > before)
+        }
+        try aggregator.waitForLine(containing: "reader has 8 connections: more are told 429, and closed")
+        let metrics = try await aggregator.get(
+            "http://127.0.0.1:\(aggregator.localPort)/metrics", token: nil)
+        #expect(metrics.body.contains("ballast_aggregator_connections_refused_total 20\n"))
+        // Who goes makes room.
+        clients.removeAll()
+        let limit = Date.now + 30
+        var isIn = false
+        while !isIn, Date.now < limit {
+            let again = try RawClient(port: aggregator.port)
+            _ = again.send(question)
+            while again.answer.isEmpty, !again.receive(within: .seconds(1)) {}
+            isIn = again.answer.hasPrefix("HTTP/1.1 200 ")
+        }
+        #expect(isIn)
+    }
+
     private struct EventPage: Decodable {
         struct Event: Decodable { var n: Int }
         var events: [Event]

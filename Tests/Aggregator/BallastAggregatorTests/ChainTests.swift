@@ -66,6 +66,21 @@ import Testing
         ("UPDATE record SET kind = 'note' WHERE n = 4", "record 4 of site demo was changed", "an event that is none"),
         ("UPDATE record SET event = 'mode' WHERE n = 4", "record 4 of site demo was changed", "another event"),
         ("UPDATE record SET t_ms = 0 WHERE n = 4",  "record 4 of site demo was changed", "another time"),
+        ("UPDATE record SET received_at = '2020-01-01T00:00:00.000Z' WHERE n = 4", "record 4 of site demo was changed",
+            "when it came"),
+        ("UPDATE record SET received_at = '2020-01-01T00:00:00.000Z', mark = '1532903dbd568a5f' WHERE n = 4",
+            "entry 2 (report of site demo, 4 to 5)", "when it came, with the mark of a version that did not hold it"),
+        ("INSERT INTO gap VALUES ('demo', 'e', 90, 91, 0, 0)", "a gap of site demo, 90, has no entry", "one more"),
+        ("INSERT INTO gap VALUES ('demo', 'e', 90, 91, 0, 3)", "a gap of site demo, 90, has no entry", "of another stream"),
+        ("INSERT INTO gap SELECT site, epoch, 90, 91, 0, chain FROM gap", "entry 3 (report of site demo, 6 to 9)",
+            "one more in the entry"),
+        ("INSERT INTO differing VALUES ('demo', 'e', 4, 5, '{}')",
+            "a record that came with another content of site demo, 4, has no entry", "it never came"),
+        ("INSERT INTO audit VALUES (3, 5, 'p', '', 'GET', '/', 200, '', 1, 5)", "a request, 3, has no entry", "nobody asked"),
+        ("INSERT INTO audit VALUES (3, 5, 'p', '', 'GET', '/', 200, '', 1, 0)", "a request, 3, has no entry", "nor before"),
+        ("UPDATE audit SET chain = 4 WHERE seq = 2", "a request, 2, has no entry", "of another entry"),
+        ("INSERT INTO lease VALUES ('demo', 2000, 'E', 5, 6, 'p', 'r', '', 'waiting', '', '00')",
+            "a lease of site demo, 2000, has no entry", "nobody signed it"),
         ("UPDATE gap SET site = 'x'",               "record 6 of site demo is missing", "another site's gap"),
         ("UPDATE gap SET epoch = 'x'",              "record 6 of site demo is missing", "another stream's gap"),
         ("UPDATE stream SET turn = 99",             "a stream of site demo is not where", "shown as the newest"),
@@ -126,6 +141,41 @@ import Testing
         try store.close()
         #expect(dropped == ["a.cycles"])
         #expect(try Upkeep.verify(database: path).first?.contains("holds: ") == true)
+    }
+
+    @Test func `an answer that no site gave is named`() async throws {
+        let store = try TelemetryStore(path: path)
+        let wish = try LeaseRequest(
+            json: Array(#"{"power_w":5,"for_s":60,"dispatch":"D","reason":"r"}"#.utf8))
+        _ = try await store.add(wish, to: "demo", by: "p", now: 1_000) { _ in "00" }
+        #expect(try Upkeep.verify(database: path).count == 1)
+        try await store.pool.write { try $0.execute(sql: "UPDATE lease SET state = 'granted'") }
+        try store.close()
+        let failure = #expect(throws: Upkeep.Failure.self) { try Upkeep.verify(database: path) }
+        let words = "an answer to a lease of site demo, 1000, has no entry"
+        #expect(failure?.description.contains(words) == true, "\(failure as Any)")
+    }
+
+    /// The version before held the content of records and not when they came.
+    @Test func `entries of the version before hold, beside those that hold when their records came`()
+        async throws
+    {
+        var old = try report(records(1...3))
+        for index in old.records.indices {
+            old.records[index].came = .init(at: "2026-01-01T00:00:00.000Z", isHeld: false)
+        }
+        let store = try TelemetryStore(path: path)
+        _ = try await store.store(old)
+        _ = try await store.store(try report(records(4...6)))
+        let marks = try await store.pool.read {
+            try Int.fetchAll($0, sql: "SELECT length(mark) FROM record ORDER BY n")
+        }
+        #expect(marks == [16, 16, 16, 17, 17, 17])
+        while try await store.rollUpSome() {}
+        _ = try await store.cut(RetentionRule(kind: .values, days: 400), before: 4_000_000_000_000)
+        try store.close()
+        #expect(try Upkeep.verify(database: path).first?.contains("6 records") == true)
+        #expect(try Upkeep.replayed(database: path).allSatisfy { $0.contains("the same from") })
     }
 
     /// As the version before left it.
@@ -229,9 +279,55 @@ import Testing
             "p: dispatch for all; its token HAS EXPIRED", "nothing is signed", "no TLS",
             "p and site a have the same token", "reader and p have the same token",
             "site b: its token is the empty text", "\(scratch.path) is a folder: nothing starts with it",
+            "site a: its token_sha256 is a placeholder", "reader: its token_sha256 is a placeholder",
         ] {
             #expect(text.contains(part), "\(part) in \(text)")
         }
+    }
+
+    // swift-format-ignore
+    static let remarked: [(key: String, says: String?, why: Comment)] = [
+        ("database: /dev/null", "/dev/null is no regular file: nothing starts with it", "a device"),
+        ("database: FILE",      "FILE is another file, and no database",                "the configuration itself"),
+        ("alarms: {rules: [{id: x, when: below, channel: nix, limit: 10, severity: warning}]}",
+            "alarm x: no site tells a channel nix", "no such channel"),
+        ("alarms: {rules: [{id: x, when: below, channel: trips, limit: 10, severity: warning}]}",
+            "alarm x: no site tells a channel trips", "no number"),
+        ("alarms: {rules: [{id: x, when: below, channel: soc_percent, limit: 10, severity: warning}]}", nil, "a unit's"),
+        ("alarms: {rules: [{id: x, when: above, channel: frequency_hz, limit: 51, severity: warning}]}", nil, "the site's"),
+        (#"alarms: {quiet_hours: {from: "00:00", until: "00:00"}}"#, "quiet_hours have no effect", "no length"),
+        (#"alarms: {quiet_hours: {from: "22:00", until: "06:00"}}"#, nil, "a night"),
+        (#"alarms: {webhook: {url: "http://example.org/x", key_file: /k}}"#, "alarms travel in the clear", "far away"),
+        (#"alarms: {webhook: {url: "http://localhost:1@example.org/x", key_file: /k}}"#, "travel in the clear", "looks near"),
+        (#"alarms: {webhook: {url: "http://127.0.0.1:81/x", key_file: /k}}"#, nil, "on this machine"),
+        (#"alarms: {webhook: {url: "https://example.org/x", key_file: /k}}"#, nil, "by TLS"),
+        ("limits: {connections: 100, connections_of_one: 51}", "connections_of_one has no effect", "half is the bound"),
+    ]
+
+    @Test(arguments: 0..<remarked.count)
+    func `what has no effect, or another one than meant, is said`(_ index: Int) throws {
+        let row = Self.remarked[index]
+        let digest = "2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
+        let path = scratch.path + "/remarked.yaml"
+        let own = row.key.replacing("FILE", with: path)
+        let rest = row.key.hasPrefix("database") ? "" : "database: \(scratch.path)/d.sqlite\n"
+        _ = try scratch.write(
+            "remarked.yaml",
+            "\(rest)\(own)\nread_token_sha256: \(digest)\nsites: [{id: a, token_sha256: \(digest.replacing("2", with: "3"))}]\n"
+        )
+        let remarks = try Upkeep.check(config: path).filter { $0.hasPrefix("remark: ") }
+        guard let says = row.says?.replacing("FILE", with: path) else {
+            #expect(remarks.isEmpty, "\(row.why): \(remarks)")
+            return
+        }
+        #expect(remarks.count == 1 && remarks[0].contains(says), "\(row.why): \(remarks)")
+    }
+
+    @Test func `nothing starts with what is no database, and nothing of it is changed`() throws {
+        let path = try scratch.write("other.txt", "not a database, and longer than sixteen bytes")
+        #expect(throws: DatabaseLock.Refused.self) { try DatabaseLock(of: path) }
+        #expect(throws: DatabaseLock.Refused.self) { try DatabaseLock(of: "/dev/null") }
+        #expect(access(path + ".lock", F_OK) != 0 && access("/dev/null.lock", F_OK) != 0)
     }
 }
 

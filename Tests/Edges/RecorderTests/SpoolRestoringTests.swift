@@ -39,8 +39,9 @@ import Testing
     @Test func `what cannot be put in order keeps no record back`() throws {
         try fill(writer, 3)
         let reader = try SpoolReader(directory: scratch.path)
-        // A folder stands where the stream's name is to be written.
+        // A folder stands where the stream's name is to be written, and cannot be moved away.
         unlink(scratch.path + "/stream")
+        try scratch.replace(scratch.path + "/stream.aside", by: [])
         mkdir(scratch.path + "/stream", 0o755)
         _ = try writer.append(Array("late".utf8))
         #expect(throws: SpoolError.self) { try writer.restoreAndSync() }

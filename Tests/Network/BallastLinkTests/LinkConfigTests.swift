@@ -62,6 +62,8 @@ import YAMLText
     // swift-format-ignore
     static let rows: [(status: UInt, body: String, meaning: ReportAnswer, why: Comment)] = [
         (200, "{\"epoch\":\"e\",\"stored_through\":7}", .stored(through: 7), "all is well"),
+        (200, "{\"epoch\":\"e\",\"stored_through\":7,\"differing\":[4,5]}", .stored(through: 7, differing: 4),
+         "it has others under two numbers"),
         (200, "{\"stored_through\":7}",
             .refused(status: 200, reason: foreign + "{\"stored_through\":7}"), "no epoch"),
         (200, "{\"epoch\":\"f\",\"stored_through\":7}",

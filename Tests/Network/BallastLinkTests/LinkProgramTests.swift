@@ -168,6 +168,23 @@ import Testing
         for part in ["site demo", "no token can be read", "in the clear", "/nowhere/spool cannot be read"] {
             #expect(text.contains(part), "\(part) in \(text)")
         }
+        let spool = try SpoolWriter(directory: scratch.path + "/audit")
+        // As an audit writes it: a hash, a line's end, an event.
+        _ = try spool.append(Array((String(repeating: "0", count: 64) + "\n{}").utf8))
+        try spool.sync()
+        let other = try scratch.write(
+            "other.yaml",
+            """
+            spool: \(scratch.path)/audit
+            captures: \(scratch.path)/audit
+            marks: /
+            site: demo
+            aggregator: {url: "http://127.0.0.1", token: t}
+            """)
+        let remarks = try Link.check(configPath: other).joined(separator: "\n")
+        for part in ["is it the audit's folder?", "is a spool: no capture", "/ holds other things ("] {
+            #expect(remarks.contains(part), "\(part) in \(remarks)")
+        }
         let program = try RunningProgram(
             "ballast-link", ["--check", "--config", scratch.path + "/none.yaml"])
         try program.waitForLine(containing: "cannot be opened")

@@ -7,7 +7,7 @@ import Testing
 @testable import BallastLink
 
 /// Answers by a script, and keeps what was posted and logged.
-private final class ScriptedAggregator {
+final class ScriptedAggregator {
     var answers: [ReportAnswer]
     var bodies: [String] = []
     var log: [String] = []
@@ -36,7 +36,7 @@ private final class ScriptedAggregator {
         try writer.sync()
     }
 
-    private func session(
+    func session(
         _ aggregator: ScriptedAggregator, batch: Int = 4, spool: String? = nil
     ) throws -> LinkSession {
         let text = """
@@ -195,7 +195,7 @@ private final class ScriptedAggregator {
     // swift-format-ignore
     static let firstWords: [(mark: UInt64, said: UInt64, next: [Int], why: Comment)] = [
         (0, 10, [1, 2, 3, 4],  "nothing was ever sent"),
-        (0,  1, [1, 2, 3, 4],  "not even one"),
+        (0,  1, [1],           "not even one, and what it says it has goes apart"),
         (6, 10, [7, 8, 9, 10], "what an answer that never came spoke of goes again"),
         (6,  6, [7, 8, 9, 10], "as the mark says"),
         (6,  2, [3, 4, 5, 6],  "it has lost something"),
@@ -296,50 +296,5 @@ private final class ScriptedAggregator {
         #expect(try !writer.renewIfSetBack())
         #expect(
             try DeliveryMark(directory: scratch.path + "/spool", epoch: writer.epoch).deliveredThrough == 0)
-    }
-
-    /// By now the spool ends before what was delivered, or has passed it with other records.
-    @Test(arguments: [2, 30])
-    func `a spool that is set back beside a living link begins anew, whole`(more: Int) async throws {
-        let path = scratch.path + "/other"
-        var epoch: SpoolEpoch?
-        do {
-            let writer = try SpoolWriter(directory: path)
-            epoch = writer.epoch
-            for number in 1...10 { _ = try writer.append(Array("{\"was\":\(number)}".utf8)) }
-            try writer.sync()
-            try #require(try copy(path, to: path + "-copy") == 0)
-            for number in 11...20 { _ = try writer.append(Array("{\"was\":\(number)}".utf8)) }
-            try writer.sync()
-        }
-        let aggregator = ScriptedAggregator([.stored(through: 0), .stored(through: 20)])
-        var session = try session(aggregator, batch: 100, spool: path)
-        for _ in 0..<2 { _ = await session.step() }
-        #expect(aggregator.numbers(1) == Array(1...20))
-        try #require(rename(path, path + "-gone") == 0)
-        try #require(try copy(path + "-copy", to: path) == 0)
-        let writer = try SpoolWriter(directory: path)
-        #expect(writer.epoch == epoch && writer.nextNumber == 11)
-        for number in 1...more { _ = try writer.append(Array("{\"late\":\(number)}".utf8)) }
-        try writer.sync()
-        _ = await session.step()
-        #expect(aggregator.bodies.count == 2, "nothing of it goes up under numbers that were delivered")
-        #expect(aggregator.log.last?.contains("was it set back?") == true, "\(aggregator.log)")
-        #expect(try writer.renewIfSetBack(), "its writer hears of it")
-        try writer.sync()
-        aggregator.answers = [.stored(through: 0), .stored(through: UInt64(10 + more))]
-        for _ in 0..<2 { _ = await session.step() }
-        #expect(aggregator.bodies.last?.contains(writer.epoch.description) == true)
-        #expect(aggregator.numbers(3) == Array(1...(10 + more)), "all of it, what was written last as well")
-    }
-
-    /// - Returns: the exit status.
-    private func copy(_ from: String, to: String) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/cp")
-        process.arguments = ["-r", from, to]
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus
     }
 }

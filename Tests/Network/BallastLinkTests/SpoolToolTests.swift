@@ -66,6 +66,29 @@ import Testing
         #expect(try run("export").output.split(separator: "\n").count == 5)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `waits for no pipe, follows no link, and names them`() throws {
+        do {
+            let writer = try SpoolWriter(directory: spool)
+            for number in 1...5 { _ = try writer.append(Array("{\"was\":\(number)}".utf8)) }
+            try writer.sync()
+        }
+        let names = (7...9).map { "000000000\($0)-00000000000000009999.spool" }
+        try #require(mkfifo(spool + "/" + names[0], 0o600) == 0)
+        try #require(symlink("/dev/zero", spool + "/" + names[1]) == 0)
+        try #require(mkdir(spool + "/" + names[2], 0o700) == 0)
+        for command in ["status", "verify", "export"] {
+            let said = try run(command)
+            #expect(said.status == 0, "\(command): \(said.log)")
+            for name in names {
+                #expect(said.log.contains("\(name) is a copy, or no regular file"), "\(command): \(said.log)")
+            }
+        }
+        #expect(try run("verify").output == "5 records are sound, 0 numbers are missing\n")
+        #expect(try run("status").output.contains("in 1 segments"))
+        #expect(try run("export").output.split(separator: "\n").count == 5)
+    }
+
     @Test func `a young spool has nothing, and says so`() throws {
         let writer = try SpoolWriter(directory: spool)
         // As a start leaves it before anything was written, and before its first sync.

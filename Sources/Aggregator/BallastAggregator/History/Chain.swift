@@ -22,7 +22,19 @@ enum ChainText {
     }
 
     /// Of a record beside itself: tells which of an entry's records is another one.
-    static func mark(_ data: String) -> String { hexadecimal(SHA256.hash(data: Array(data.utf8)).prefix(8)) }
+    ///
+    /// - Parameter received: when it came, where the entry holds that too; the mark then says so. `nil` = the
+    ///   entry is of a version that kept it outside.
+    static func mark(_ data: String, received: String?) -> String {
+        let digest = SHA256.hash(data: Array("\(received ?? "")\(data)".utf8))
+        return (received == nil ? "" : "t") + hexadecimal(digest.prefix(8))
+    }
+
+    /// When a record came, where its entry holds that.
+    static func received(_ row: Row) -> String? {
+        let mark: String = row["mark"]
+        return mark.hasPrefix("t") ? row["received_at"] : nil
+    }
 }
 
 /// What an entry stands for, hashed piece by piece.
@@ -30,8 +42,9 @@ struct ChainContent {
     private var hash = SHA256()
     private(set) var pieces = 0
 
-    mutating func add(record number: Int64, _ data: String) {
-        add("r\(number) \(data.utf8.count)\n")
+    /// - Parameter received: when it came; `nil` in entries of versions that kept it outside.
+    mutating func add(record number: Int64, _ data: String, received: String?) {
+        add("r\(number) \(data.utf8.count)\(received.map { " \($0.utf8.count) \($0)" } ?? "")\n")
         hash.update(data: Array(data.utf8))
     }
 

@@ -27,6 +27,8 @@ struct ChainCheck {
         var epoch: String
         var number: Int64
         var data: String
+        /// When it came, where its entry holds that.
+        var received: String?
         var mark: String
         var kind: String
         var time: Int64
@@ -37,7 +39,7 @@ struct ChainCheck {
         /// Whether it is what was stored, and what it is asked for by says what it says itself. Of one that
         /// says no time nobody knows when it came but the clock here.
         var isAsStored: Bool {
-            guard mark == ChainText.mark(data) else { return false }
+            guard mark == ChainText.mark(data, received: received) else { return false }
             guard let own = EdgeReport.Record.reading(data) else { return true }
             return own.kind == kind && own.event == event.prefix(64) && own.time ?? time == time
         }
@@ -138,6 +140,7 @@ struct ChainCheck {
             throw Broken(what: "the end is cut: site \(site) was told that all through \(through) is stored")
         }
         try checkStreams()
+        if let stray = try StrayRows.first(in: database) { throw Broken(what: stray) }
         if let fault = try TelemetryStore.faultOfKept(in: database) { throw Broken(what: fault) }
     }
 
@@ -193,7 +196,7 @@ struct ChainCheck {
                 throw Broken(what: "\(name) is not where it was stored")
             }
             guard record.isAsStored else { throw Broken(what: "\(name) was changed") }
-            content.add(record: record.number, record.data)
+            content.add(record: record.number, record.data, received: record.received)
             numbers.append(record.number)
             seen += 1
             try step()
@@ -281,7 +284,8 @@ extension ChainCheck.Lying {
     fileprivate init(_ row: Row) {
         self.init(
             chain: row["chain"], site: row["site"], epoch: row["epoch"], number: row["n"], data: row["data"],
-            mark: row["mark"], kind: row["kind"], time: row["t_ms"], event: row["event"])
+            received: ChainText.received(row), mark: row["mark"], kind: row["kind"], time: row["t_ms"],
+            event: row["event"])
     }
 }
 

@@ -102,7 +102,7 @@ struct Cutter {
         let records = try GRDB.Row.fetchAll(
             database,
             sql: """
-                SELECT n, kind, received_at, data FROM record
+                SELECT n, kind, received_at, data, mark FROM record
                 WHERE site = ? AND epoch = ? AND n BETWEEN ? AND ? AND chain = ? ORDER BY rowid
                 """, arguments: key + [from, to, sequence])
         let isYoung = records.contains { ($0["received_at"] as String) >= limitText }
@@ -127,7 +127,7 @@ struct Cutter {
         // The last of a stream stays: it says how far the site was told that all is stored.
         if rest.isEmpty, gaps.isEmpty, to < through { return (try remove(entry), doomed.count) }
         var content = ChainContent()
-        for row in rest { content.add(record: row["n"], row["data"]) }
+        for row in rest { content.add(record: row["n"], row["data"], received: ChainText.received(row)) }
         for gap in gaps { content.add(gap: gap["from_n"]...max(gap["from_n"], gap["to_n"])) }
         return (
             Row(from: sequence, to: sequence, content: content.digest, hash: entry["hash"]), doomed.count

@@ -36,7 +36,7 @@ extension TelemetryStore {
         while let row = try rows.next() {
             let data: String = row["data"]
             content.add(fields: found(row))
-            rowids.append((row["rowid"], ChainText.mark(data)))
+            rowids.append((row["rowid"], ChainText.mark(data, received: nil)))
             guard rowids.count == recordsOfEntry else { continue }
             entries.append((content, rowids))
             (content, rowids) = (ChainContent(), [])

@@ -5,8 +5,9 @@ import JSONText
 /// The history fed to an empty store, in its order and by the code that stores what comes: the tables must
 /// come out as they are.
 ///
-/// Not rebuilt are the aggregator's own readings of the clock (when something came), captures that are not
-/// whole, what became of a mail on its way, log-ins, and the books, which have a check of their own.
+/// Not rebuilt are the aggregator's own readings of the clock (when a stream was heard, when a capture came),
+/// captures that are not whole, what became of a mail on its way, log-ins, how far retention has looked, and
+/// the books, which have a check of their own.
 struct HistoryReplay {
     struct Outcome {
         /// For people.
@@ -152,7 +153,7 @@ struct HistoryReplay {
         let rows = try Row.fetchCursor(
             source,
             sql: """
-                SELECT n, data, t_ms FROM record
+                SELECT n, data, t_ms, received_at, mark FROM record
                 WHERE site = ? AND epoch = ? AND n BETWEEN ? AND ? AND chain = ? ORDER BY rowid
                 """, arguments: [site, epoch, from, to, sequence])
         while let stored = try rows.next() {
@@ -161,6 +162,7 @@ struct HistoryReplay {
             guard var record = try EdgeReport(json: Array(text.utf8)).records.first else { continue }
             // Without a time of the site's own it was the clock here.
             record.time = record.time ?? stored["t_ms"]
+            record.came = .init(at: stored["received_at"], isHeld: ChainText.received(stored) != nil)
             report.records.append(record)
         }
         report.gaps = try Row.fetchAll(

@@ -7,7 +7,10 @@ enum TableDigest {
         ("stream", "SELECT site, epoch, stored_through FROM stream WHERE stored_through > 0 ORDER BY 1, 2"),
         (
             "record",
-            "SELECT site, epoch, n, kind, data, t_ms, event, chain, mark FROM record ORDER BY site, epoch, n"
+            """
+            SELECT site, epoch, n, kind, received_at, data, t_ms, event, chain, mark FROM record
+            ORDER BY site, epoch, n
+            """
         ),
         ("gap", "SELECT site, epoch, from_n, to_n, chain FROM gap ORDER BY 1, 2, 3, 4"),
         ("differing", "SELECT * FROM differing ORDER BY site, epoch, n"),

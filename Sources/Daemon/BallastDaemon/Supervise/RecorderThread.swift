@@ -291,7 +291,9 @@ final class RecorderThread: Sendable {
         case .droppedUndelivered where kept == .performance:
             return  // Nobody delivers it: that its oldest part makes room is no loss.
         case .stranger(let name):
-            let text = "\(name) is no file of \(kept.rawValue), but a copy: it is set aside as \(name).aside"
+            let text =
+                "\(name) is none of \(kept.rawValue)'s files (a copy, or no regular file): it is set "
+                + "aside as \(name).aside"
             journal.write(LogRecord(.spool, text))
         case .tornTailCut, .damaged, .droppedUndelivered, .thinned, .madeAnew, .segmentAbandoned,
             .streamRestored:
