@@ -17,6 +17,7 @@ struct ScadaServer: ~Copyable {
     private var diary: ScadaDiary
     private var heartbeat = 0
     private var beatDue: MonotonicTime
+    private var refusal: String?
     private let log: (String) -> Void
 
     init(
@@ -96,6 +97,10 @@ struct ScadaServer: ~Copyable {
     }
 
     private mutating func carryOut(_ outputs: [Outstation.Output], _ moment: OutstationMoment) {
+        if news.refusal != refusal {
+            refusal = news.refusal
+            log(refusal.map { "the controller tells nothing: \($0)" } ?? "the controller tells its status")
+        }
         for output in outputs {
             switch output {
             case .transmit(let link, let bytes):
