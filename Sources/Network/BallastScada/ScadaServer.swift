@@ -35,14 +35,29 @@ struct ScadaServer: ~Copyable {
 
     var port: UInt16 { masters.port }
 
-    /// Until a signal ends it.
+    /// Until a signal ends it; SIGHUP reads the certificates anew.
     mutating func run(until signals: SignalInbox) {
-        while signals.wait(timeout: .zero) == nil {
+        while true {
+            if let signal = signals.wait(timeout: .zero) {
+                guard signal == SIGHUP else { return }
+                reload(Self.moment())
+            }
             let events = masters.wait(controller.bell.number, atMost: Self.turn) { .now() }
             controller.bell.still()
             let moment = Self.moment()
             for event in events { take(event, moment) }
             tend(moment)
+        }
+    }
+
+    private mutating func reload(_ moment: OutstationMoment) {
+        guard let files = config.tls else { return log("there are no certificates to be read anew") }
+        do {
+            let events = masters.take(try LinkSecurity(files))
+            log("certificates are read anew")
+            for event in events { take(event, moment) }
+        } catch {
+            log("certificates are not taken over, what held goes on: \(error)")
         }
     }
 
@@ -82,6 +97,10 @@ struct ScadaServer: ~Copyable {
                 station.answered(
                     number: answer.number, holds: holds, refusal: answer.refusal ?? "", at: moment), moment)
         }
+        if news.refusal != refusal {
+            refusal = news.refusal
+            log(refusal.map { "the controller tells nothing: \($0)" } ?? "the controller tells its status")
+        }
         let isFresh = news.status.map { moment.monotonic - $0.at <= Self.statusLimit } ?? false
         if moment.monotonic >= beatDue {
             beatDue = moment.monotonic + .seconds(1)
@@ -97,10 +116,6 @@ struct ScadaServer: ~Copyable {
     }
 
     private mutating func carryOut(_ outputs: [Outstation.Output], _ moment: OutstationMoment) {
-        if news.refusal != refusal {
-            refusal = news.refusal
-            log(refusal.map { "the controller tells nothing: \($0)" } ?? "the controller tells its status")
-        }
         for output in outputs {
             switch output {
             case .transmit(let link, let bytes):

@@ -317,6 +317,55 @@ extension BallastDaemonTests {
             #expect(centre.scada.log.components(separatedBy: ": started, the active one").count == 3)
         }
 
+        @Test func `certificates are read anew at SIGHUP, and a revoked one is heard no more`() throws {
+            let site = try RunningSite.small()
+            try site.startInService()
+            let (scratch, elsewhere) = (try ScratchFolder(), try ScratchFolder())
+            let (files, foreign) = (try CertificateFiles(in: scratch), try CertificateFiles(in: elsewhere))
+            let centre = try Centre(
+                site,
+                tls: """
+                    tls: {certificate: \(files.folder)/127.0.0.1.pem, key: \(files.folder)/127.0.0.1.key,
+                      master_ca: \(files.authority), revoked: \(files.revoked)}
+                    """)
+            func master(_ name: String, believes authority: String) throws -> (Program, state: String) {
+                let card = "\(files.folder)/demo.pem,\(files.folder)/demo.key"
+                return try centre.master(
+                    name, tls: "\(authority),\(card),ECDHE-ECDSA-AES256-GCM-SHA384")
+            }
+            let (first, state) = try master("first", believes: files.authority)
+            #expect(state == "OPEN", "\(centre.scada.log)")
+            try eventually("it is heard") { try first.ask("set 5002 on") == "true" }
+            let judge = try startPeer(
+                "fingerprint.py", [files.folder + "/demo.pem"], name: "fingerprint", in: site.scratch)
+            let shown = try judge.ready()
+            // What cannot be read takes nothing away.
+            _ = try scratch.write("tls/revoked", "nonsense\n")
+            centre.scada.send(SIGHUP)
+            try centre.scada.waitForLog("revoked:1: expected a fingerprint of 64 hexadecimal digits")
+            #expect(try first.ask("set 5002 on") == "true")
+            _ = try scratch.write("tls/revoked", "\(shown)  # stolen\n")
+            centre.scada.send(SIGHUP)
+            try centre.scada.waitForLog("link 1: closed: not trusted: its certificate is revoked")
+            // It comes again by itself, and is sent away each time.
+            try centre.scada.waitForLog("link 2: closed: not trusted: its certificate is revoked")
+            first.end(by: SIGKILL)
+            // Another certificate of ours, by another authority, and nobody revoked: who believes that one is heard.
+            _ = try scratch.write("tls/revoked", "")
+            for part in ["pem", "key"] {
+                let bytes = try #require(
+                    try DurableFile.read("\(foreign.folder)/127.0.0.1.\(part)", limit: 1 << 20))
+                try DurableFile.replace("\(files.folder)/127.0.0.1.\(part)", with: bytes)
+            }
+            centre.scada.send(SIGHUP)
+            try eventually("it is taken over") {
+                centre.scada.log.components(separatedBy: "certificates are read anew").count == 3
+            }
+            let (second, known) = try master("second", believes: foreign.authority)
+            #expect(known == "OPEN", "\(centre.scada.log)")
+            try eventually("it is heard") { try second.ask("set 5002 on") == "true" }
+        }
+
         @Test func `a site without control_centre takes no setpoint, and a stranger is no master`() throws {
             let site = try RunningSite.small()
             try site.startInService()
