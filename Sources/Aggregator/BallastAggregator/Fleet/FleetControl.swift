@@ -42,6 +42,7 @@ actor FleetControl: Service {
     private var notes: [(id: String, state: String, words: String, at: Int64)] = []
     private var isKeeping = false
     private var traced: (sign: String, at: Int64) = ("", 0)
+    private var missing: [String] = []
 
     init(
         _ settings: AggregatorConfig.FleetSettings, store: TelemetryStore, desk: LeaseDesk, rows: FleetDesk,
@@ -133,6 +134,11 @@ actor FleetControl: Service {
                 sequence: command.sequence, bytes: bytes, until: command.until)
             desk.wake(command.place)
         }
+        let absent = controller.missingChildren(at: now)
+        for name in absent where !missing.contains(name) {
+            log("\(name) is missing at the meter: others take its part at once")
+        }
+        missing = absent
         trace(at: now, isLast: false)
         await tell(at: now)
     }

@@ -114,6 +114,10 @@ extension FleetControl {
                 known(sum.marginWithoutLargest))
             add("children_heard", "Lowest places below it that report.", Double(sum.heard))
             add("children_silent", "Lowest places below it that nobody hears.", Double(sum.silent))
+            add(
+                "margin_without_line_watts",
+                "Redundancy: the same once the line below it that leads to the most has dropped out.",
+                known(sum.marginWithoutLine))
             add("simulated", "1 where something below it is simulated.", sum.isSimulated ? 1 : 0)
         }
         return page.text
