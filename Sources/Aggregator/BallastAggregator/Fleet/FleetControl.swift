@@ -341,8 +341,16 @@ actor FleetControl: Service {
         guard isLast || sign != traced.sign || now - traced.at >= Self.tracePause else { return }
         traced = (sign, now)
         spoolGuarded { spool throws(LevelSpool.Failure) in
-            try spool.trace(of: above.dispatch, traceText(above.dispatch, at: now) ?? "{}", at: now)
+            let text = traceText(above.dispatch, at: now) ?? "{}"
+            try spool.tell("trace", text.dropFirst().dropLast(), at: now)
         }
+    }
+
+    /// Writes a record for the level above.
+    ///
+    /// - Parameter members: of its object, beside those that every record has.
+    func tell(_ kind: String, _ members: String, at now: Int64) {
+        spoolGuarded { spool throws(LevelSpool.Failure) in try spool.tell(kind, members, at: now) }
     }
 
     private func spoolGuarded(_ body: (inout LevelSpool) throws(LevelSpool.Failure) -> Void) {

@@ -53,12 +53,14 @@ struct LevelSpool {
         return reports
     }
 
-    /// Writes what stands behind a dispatch.
-    mutating func trace(of dispatch: String, _ text: String, at now: Int64) throws(Failure) {
+    /// Writes a record that must not be lost.
+    ///
+    /// - Parameter members: of its object, beside those that every record has.
+    mutating func tell(_ kind: String, _ members: some StringProtocol, at now: Int64) throws(Failure) {
         let mode = isSimulation ? "simulation" : "production"
         let head =
-            "{\"v\":1,\"kind\":\"trace\",\"mono_ms\":\(Self.monotonic),\"t_ms\":\(now),\"mode\":\"\(mode)\","
-        _ = try writer.append(Array((head + text.dropFirst()).utf8), lane: .kept)
+            "{\"v\":1,\"kind\":\"\(kind)\",\"mono_ms\":\(Self.monotonic),\"t_ms\":\(now),\"mode\":\"\(mode)\","
+        _ = try writer.append(Array("\(head)\(members)}".utf8), lane: .kept)
         try writer.sync()
     }
 
