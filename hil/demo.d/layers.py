@@ -2,7 +2,7 @@
 
     layers.py PROGRAMS FOLDER LAYERS SITES DISPATCHES [KILLS]
 
-Layers 2: a campus over SITES sites. Layers 3: a region over two campuses that share the sites. Each site is a ballastd, a
+Layers 2: a campus over SITES sites. Layers 3: a region over two campuses, three from nine sites on, that share the sites. Each site is a ballastd, a
 ballast-sim and a ballast-link of its own. The judge asks the plants what flows (`truth`), not the programs that are judged.
 """
 import hashlib
@@ -102,7 +102,8 @@ class Fleet:
     def __init__(self, programs, folder, layers, sites):
         self.programs, self.folder, self.failures = programs, folder, 0
         self.top = Node("REGION") if layers == 3 else Node("CAMPUS_A")
-        self.campuses = [Node("CAMPUS_A", self.top), Node("CAMPUS_B", self.top)] if layers == 3 else [self.top]
+        names = ["CAMPUS_A", "CAMPUS_B", "CAMPUS_C"][:3 if sites >= 9 else 2]
+        self.campuses = [Node(name, self.top) for name in names] if layers == 3 else [self.top]
         self.sites = [Node(f"SITE_{n + 1}", self.campuses[n % len(self.campuses)]) for n in range(sites)]
         self.levels = [self.top] + (self.campuses if layers == 3 else [])
 
@@ -400,7 +401,7 @@ def main():
     kills = int(sys.argv[6]) if len(sys.argv) > 6 else 1
     fleet = Fleet(programs, os.path.abspath(folder), int(layers), int(sites))
     print(f"== layer {layers}: " + " → ".join(
-        [fleet.top.id] + (["two campuses"] if layers == "3" else []) + [f"{sites} sites"]))
+        [fleet.top.id] + ([f"{len(fleet.campuses)} campuses"] if layers == "3" else []) + [f"{sites} sites"]))
     try:
         fleet.run()
         play(fleet, int(dispatches), kills)
