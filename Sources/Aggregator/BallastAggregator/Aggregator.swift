@@ -78,11 +78,13 @@ public enum Aggregator {
         let alarms = AlarmDesk(store: store, fleet: fleet, config: config.alarms, log: log)
         let audit = AuditLog(log: log) { try await store.write($0) }
         let level = try config.fleet.map {
-            try FleetServices($0, store: store, desk: desk, rows: fleet, signs: signs, log: log)
+            try FleetServices(
+                $0, store: store, desk: desk, rows: fleet, signs: signs, codes: config.gridCodes, log: log)
         }
         let routes = AggregatorRoutes(
             gate: gate, store: store, desk: desk, figures: figures, fleet: fleet, alarms: alarms,
-            audit: audit, sessions: sessions, signs: signs, books: books, level: level?.routes, log: log)
+            audit: audit, sessions: sessions, signs: signs, books: books, level: level?.routes,
+            codes: config.gridCodes, log: log)
         let certificates =
             config.tls?.clientCA == nil
             ? nil : tls.map { SiteCertificates($0, audit: audit, log: log) }

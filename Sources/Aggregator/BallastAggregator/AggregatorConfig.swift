@@ -1,5 +1,6 @@
 import BooksStore
 import ConfigText
+import FrequencyRecord
 
 /// What the aggregator's file says.
 public struct AggregatorConfig: Sendable, Equatable {
@@ -84,6 +85,8 @@ public struct AggregatorConfig: Sendable, Equatable {
     var alarms = AlarmConfig()
     /// How long what is stored stays; what has no rule stays for ever.
     var retention: [RetentionRule] = []
+    /// What sites' months are held against.
+    var gridCodes = GridCodes()
     /// `nil` = this aggregator is no level of a fleet: no route, no table, no job.
     public var fleet: FleetSettings?
 
@@ -100,6 +103,7 @@ public struct AggregatorConfig: Sendable, Equatable {
             let books = Books.read(reader)
             let alarms = AlarmReader.alarms(reader, sites: sites.map(\.id))
             let retention = Self.retention(reader)
+            let codes = GridCodeFile.read(reader, beside: file)
             let fleet = FleetReader.read(reader, file: file, sites: sites.map(\.id))
             guard let host = listen?.host, let port = listen?.port, let local = listen?.local, let database,
                 let readToken, let limits, let alarms
@@ -111,6 +115,7 @@ public struct AggregatorConfig: Sendable, Equatable {
             if let books { Self.checkTokens(books, config, reader) }
             config.alarms = alarms
             config.retention = retention
+            config.gridCodes = codes ?? GridCodes()
             config.fleet = fleet
             if fleet != nil, signing == nil {
                 reader.refuse("signing", "is missing: a level of a fleet signs what its children get")

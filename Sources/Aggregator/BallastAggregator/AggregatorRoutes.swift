@@ -1,3 +1,4 @@
+import FrequencyRecord
 import HTTPTypes
 import Hummingbird
 import JSONText
@@ -24,14 +25,17 @@ struct AggregatorRoutes: Sendable {
     let signs: SiteSigns
     /// `nil` = this aggregator is no level of a fleet.
     let level: FleetRoutes?
+    /// What sites' months are held against.
+    let codes: GridCodes
     private let states = StateCache()
 
     init(
         gate: TokenGate, store: TelemetryStore, desk: LeaseDesk, figures: Figures, fleet: FleetDesk,
         alarms: AlarmDesk, audit: AuditLog, sessions: Sessions, signs: SiteSigns, books: BooksRoutes? = nil,
-        level: FleetRoutes? = nil, log: @escaping @Sendable (String) -> Void
+        level: FleetRoutes? = nil, codes: GridCodes = GridCodes(), log: @escaping @Sendable (String) -> Void
     ) {
         self.level = level
+        self.codes = codes
         self.books = books
         self.gate = gate
         self.store = store

@@ -135,8 +135,8 @@ extension FleetController {
             }
             // One meter that nobody sees hides what all draw together.
             let meters = states.compactMap { $0?.meter?.count }
-            guard meters.count == leaves.count else { continue }
-            let meter = WholeWatts(meters.reduce(0, +))
+            let sum = meters.count == leaves.count ? WholeWatts(meters.reduce(0, +)) : nil
+            guard let meter = peaks[index].node == top ? connection(at: now) : sum else { continue }
             let storage = WholeWatts(states.reduce(Int64(0)) { $0 + ($1?.power.count ?? 0) })
             let most = WholeWatts(states.reduce(Int64(0)) { $0 + ($1?.discharge.count ?? 0) })
             peaks[index].wanted = peaks[index].limit.wanted(meter: meter, storage: storage).count

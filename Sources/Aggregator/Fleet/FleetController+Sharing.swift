@@ -55,7 +55,7 @@ extension FleetController {
         }
         // Parents stand before their children.
         for node in tree.nodes.indices where !tree.nodes[node].isLeaf && tree.isUnder(node, top) {
-            spread(node, wishes, abilities)
+            spread(node, wishes, abilities, at: now)
         }
         for leaf in children.keys where wishes[leaf] != nil { powers[leaf] = abilities[leaf].fixed }
         for node in tree.nodes.indices.reversed() where !tree.nodes[node].isLeaf && powers[node] != nil {
@@ -149,13 +149,16 @@ extension FleetController {
             return Ability(
                 low: state.charge.count, high: state.discharge.count, isReporting: true,
                 stored: state.stored.count, capacity: state.capacity.count)
-        case .silent(let lease), .missing(let lease): return Ability(fixed: lease.count)
-        case .gone: return Ability()
+        case .silent(let lease): return Ability(fixed: lease.count)
+        // It gives nothing, and may come back: `bounds` keeps room for that.
+        case .missing, .gone: return Ability()
         }
     }
 
     /// Shares what a place is asked for over its children, beside what some of them give in any case.
-    private mutating func spread(_ node: Int, _ wishes: [Wish?], _ abilities: [Ability]) {
+    private mutating func spread(
+        _ node: Int, _ wishes: [Wish?], _ abilities: [Ability], at now: Int64
+    ) {
         guard let power = powers[node], let governor = governors[node] else { return }
         let members = tree.nodes[node].children
         let fixed = members.map { abilities[$0].fixed }
@@ -163,7 +166,7 @@ extension FleetController {
         let rest = power < 0 ? min(0, power - sum) : max(0, power - sum)
         let asked = members.map { child($0, abilities[$0]) }
         var sharing = sharings[node] ?? FleetSharing(settings.sharing)
-        sharing.bounds = node == top ? bounds(beside: fixed) : FleetBounds()
+        sharing.bounds = node == top ? bounds(beside: fixed + missing(at: now)) : FleetBounds()
         let shared = sharing.share(WholeWatts(rest), over: asked)
         sharings[node] = sharing
         for (place, member) in members.enumerated() where wishes[member] == nil {
@@ -181,7 +184,9 @@ extension FleetController {
         var committed: [Int: Int64] = [:]
         for leaf in leaves {
             let child = children[leaf]
-            let open = [child?.held, child?.unanswered].compactMap { $0 }.filter { $0.until > now }
+            let isMissing = if case .missing = presence(of: leaf, at: now) { true } else { false }
+            let open = [child?.held, child?.unanswered].compactMap { isMissing ? nil : $0 }
+                .filter { $0.until > now }
             let most = open.map { toward($0.power?.count ?? 0) }.max() ?? 0
             committed[leaf] = most
             left -= most
@@ -199,6 +204,13 @@ extension FleetController {
             told[leaf] = toward(most + allowed)
         }
         return told
+    }
+
+    /// What those that a meter shows to do nothing were granted.
+    private func missing(at now: Int64) -> [Int64] {
+        children.keys.compactMap { leaf in
+            if case .missing(let lease) = presence(of: leaf, at: now) { lease.count } else { nil }
+        }
     }
 
     /// What the level's own connection leaves to the others.

@@ -17,6 +17,8 @@ public struct FleetController: Sendable {
         /// A child that is not heard for longer is silent; one that has a grant and does not answer it too.
         public var silence: Int64 = 10_000
         public var patience: Int64 = 2_000
+        /// The child whose meter stands at the level's own connection; `nil` = none does.
+        public var meter: String?
 
         public init() {}
     }
@@ -69,17 +71,23 @@ public struct FleetController: Sendable {
     var governors: [Governor?]
     var followed: [String: FollowedDispatch] = [:]
     private var lastSequence: Int64 = 0
+    private let meterLeaf: Int?
+    private var meter = CampusMeter()
 
     /// - Parameter place: the level's own.
-    /// - Throws: where the tree has no such place.
+    /// - Throws: where the tree has no such place, or the meter is none of its children's.
     public init(_ tree: FleetTree, place: String, _ settings: Settings) throws(FleetFaults) {
         guard let top = tree.index(of: place) else {
             throw FleetFaults(faults: [.unknownMember(place, of: "place")])
         }
         (self.tree, self.top, self.settings) = (tree, top, settings)
+        meterLeaf = settings.meter.flatMap { tree.index(of: $0) }
         powers = tree.nodes.map { _ in nil }
         governors = tree.nodes.map { _ in nil }
         for leaf in tree.leaves(under: top) where leaf != top { children[leaf] = FleetChildState() }
+        if let name = settings.meter, meterLeaf.map({ children[$0] == nil }) ?? true {
+            throw FleetFaults(faults: [.unknownMember(name, of: "meter")])
+        }
     }
 
     // MARK: What comes in
@@ -122,6 +130,7 @@ public struct FleetController: Sendable {
     public mutating func step(at now: Int64) -> [Command] {
         if let grant = above, grant.until <= now { above = nil }
         for node in desks.keys.sorted() { desks[node]?.tick(at: now) }
+        lookAtMeter(at: now)
         lookAtPeaks(at: now)
         share(at: now)
         let powers = raised(at: now)
@@ -176,7 +185,41 @@ public struct FleetController: Sendable {
             return .reporting
         }
         guard let held = child.held, held.until > now else { return .gone }
-        return .silent(lease: held.power ?? WholeWatts(0))
+        let lease = held.power ?? WholeWatts(0)
+        return meter.missing.contains(leaf) ? .missing(lease: lease) : .silent(lease: lease)
+    }
+
+    /// At the level's own connection, positive = injected: by the one meter that stands there, or else the
+    /// sum of the children's; `nil` = nobody sees it.
+    public func connection(at now: Int64) -> WholeWatts? {
+        let states = states(at: now)
+        if let meterLeaf { return states[meterLeaf]?.meter }
+        let meters = children.keys.compactMap { states[$0]?.meter?.count }
+        return meters.count == children.count ? WholeWatts(meters.reduce(0, +)) : nil
+    }
+
+    private mutating func lookAtMeter(at now: Int64) {
+        guard let meterLeaf, presence(of: meterLeaf, at: now) == .reporting, let own = children[meterLeaf],
+            let reading = own.state?.meter?.count, let heardAt = own.heardAt
+        else { return meter.lose() }
+        var (heard, silent) = (Int64(0), [CampusMeter.Silent]())
+        for (leaf, child) in children {
+            switch presence(of: leaf, at: now) {
+            case .reporting: heard += child.state?.power.count ?? 0
+            case .silent(let lease), .missing(let lease):
+                silent.append(
+                    CampusMeter.Silent(child: leaf, grant: lease.count, heardAt: child.heardAt ?? .min))
+            case .gone: continue
+            }
+        }
+        meter.look(at: heardAt, meter: reading, heard: heard, silent: silent)
+    }
+
+    /// The children that the meter shows to do nothing of what they were granted.
+    public func missingChildren(at now: Int64) -> [String] {
+        children.keys.sorted().compactMap { leaf in
+            if case .missing = presence(of: leaf, at: now) { tree.nodes[leaf].place.id } else { nil }
+        }
     }
 
     /// What the places say of themselves, by the order of the nodes; `nil` = not heard.

@@ -119,6 +119,19 @@ extension FleetTree {
     }
 }
 
+extension FleetTree {
+    /// Redundancy groups with members under several places: each place keeps room among its own alone.
+    public var splitGroups: [String] {
+        let members = nodes.compactMap { node in
+            node.place.redundancyGroup.map { (group: $0, parent: node.parent) }
+        }
+        return Dictionary(grouping: members, by: \.group).filter { Set($0.value.map(\.parent)).count > 1 }
+            .keys.sorted().map {
+                "redundancy group \($0) has members under several places, each of which keeps room among its own"
+            }
+    }
+}
+
 enum FleetKeys {
     static let id = ConfigKey<String>.identifier("id", .required, "the name")
     static let unitCount = ConfigKey<Int?>(

@@ -43,6 +43,7 @@ public struct RollUp: Sendable, Equatable {
     /// One simulated place marks all that it is part of.
     public private(set) var isSimulated = false
     private var largest: Int64 = 0
+    private var largestLine: Int64 = 0
 
     public init() {}
 
@@ -60,10 +61,11 @@ public struct RollUp: Sendable, Equatable {
         stored += state.stored.count
         capacity += state.capacity.count
         largest = max(largest, state.discharge.count)
+        largestLine = max(largestLine, state.discharge.count)
         isSimulated = isSimulated || state.isSimulated
     }
 
-    /// Takes in what other places are together.
+    /// Takes in what another place is, with all below it: one line leads there.
     public mutating func add(_ other: RollUp) {
         power += other.power
         charge += other.charge
@@ -74,6 +76,7 @@ public struct RollUp: Sendable, Equatable {
         heard += other.heard
         silent += other.silent
         largest = max(largest, other.largest)
+        largestLine = max(largestLine, other.discharge)
         isSimulated = isSimulated || other.isSimulated
     }
 
@@ -86,6 +89,9 @@ public struct RollUp: Sendable, Equatable {
     /// What could still be injected on top of the present power once the strongest place has dropped out;
     /// below zero, its loss cannot be made up for.
     public var marginWithoutLargest: Int64 { discharge - largest - power }
+
+    /// The same once the line that leads to the most has dropped out, with all that stands behind it.
+    public var marginWithoutLine: Int64 { discharge - largestLine - power }
 }
 
 extension FleetTree {

@@ -16,13 +16,15 @@ public struct FrequencyTime: Sendable, Equatable {
     public var withoutPower: Int64 = 0
     /// ms, each counted by the share of the nameplate that was in service.
     public var inService = 0.0
+    /// What was given at which deviation.
+    public var deviations = DeviationTable()
 
     /// Members of a JSON object.
     public var members: String {
         "\"from_ms\":\(from),\"until_ms\":\(until),\"covered_s\":\(Words.seconds(covered))"
             + ",\"in_service_s\":\(Words.fixed(inService / 1_000, 3))"
             + ",\"without_frequency_s\":\(Words.seconds(withoutFrequency))"
-            + ",\"without_power_s\":\(Words.seconds(withoutPower))"
+            + ",\"without_power_s\":\(Words.seconds(withoutPower)),\"deviations\":\(deviations.json)"
     }
 }
 
@@ -31,13 +33,15 @@ public struct FrequencyClock: Sendable {
     private let rules: FrequencyRules
     private var last: FrequencySample?
     private var open: FrequencyTime?
+    /// Since when the frequency is on one side, and on which.
+    private var side: (isUnder: Bool, since: Int64)?
 
     public init(_ rules: FrequencyRules) { self.rules = rules }
 
     /// - Returns: the quarter that is over.
     public mutating func take(_ sample: FrequencySample) -> FrequencyTime? {
         guard !sample.isSimulated else {
-            last = nil
+            (last, side) = (nil, nil)
             return nil
         }
         let now = sample.milliseconds
@@ -55,10 +59,24 @@ public struct FrequencyClock: Sendable {
             time.inService += last.inService / last.rated * Double(step)
             if last.frequency == nil { time.withoutFrequency += step }
             if last.delivered == nil { time.withoutPower += step }
+            if isDue(last) { time.deviations.add(last, for: step) }
+        } else {
+            side = nil
         }
         time.until = max(time.until, now)
         open = time
         last = sample
         return over
+    }
+
+    /// Whether the frequency has been on the sample's side for as long as a full response may take.
+    private mutating func isDue(_ sample: FrequencySample) -> Bool {
+        guard let deviation = DeviationTable.deviation(of: sample) else {
+            side = nil
+            return false
+        }
+        let isUnder = deviation < 0
+        if side?.isUnder != isUnder { side = (isUnder, sample.milliseconds) }
+        return side.map { sample.milliseconds - $0.since >= rules.fullResponse } ?? false
     }
 }

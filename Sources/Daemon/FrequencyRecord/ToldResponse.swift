@@ -1,37 +1,29 @@
 import JSONText
 
-/// An event that was not answered as the grid code asks, with where its evidence is.
+/// What was not as the grid code asks, with where its evidence is.
 public struct ResponseViolation: Sendable, Equatable {
-    /// What the grid code asks of primary response; the times are `FrequencyRules`'.
+    /// What the grid code asks of primary response.
     public enum Rule: String, Sendable, CaseIterable {
-        /// 90 % of the peak within the time for full response.
+        /// 90 % of an event's peak within the time for full response.
         case fullResponse = "full_response"
         /// Held for its time, to 5 % of the rating.
         case held
-
-        /// The member of the event that judges it, 1 = as asked.
-        var part: String {
-            switch self {
-            case .fullResponse: "delay"
-            case .held: "sustained"
-            }
-        }
-
-        /// How long it may take, or must last, s.
-        public var seconds: Int64 {
-            let rules = FrequencyRules()
-            switch self {
-            case .fullResponse: return rules.fullResponse / 1_000
-            case .held: return rules.hold / 1_000
-            }
-        }
+        /// Something is given at a steady deviation beyond the code's deadband.
+        case deadband
+        /// What is given at a steady deviation lies between the flattest and the steepest droop.
+        case droop
+        /// Enough is given while the frequency is outside the grid's operating band.
+        case operatingBand = "operating_band"
     }
 
     public var rule: Rule
-    /// The event's begin, ms since 1970 UTC: `t_ms` of its record.
+    /// The event's begin, `t_ms` of its record, or that of the quarter of an hour, its `from_ms`; ms since
+    /// 1970 UTC.
     public var eventMilliseconds: Int64
     /// 0 … 1 of what the rule asks.
     public var share: Double
+    /// Of a quarter of an hour: the row of its table.
+    public var row: DeviationTable.Told?
 }
 
 /// The response over a time as a site has told it: its events, each judged there, and the quarters of an hour
@@ -52,8 +44,10 @@ public struct ToldResponse: Sendable {
     private var inService = 0.0
 
     private static let violationsMost = 100
+    private let codes: GridCodes
 
-    public init() {}
+    /// - Parameter codes: what it is held against.
+    public init(_ codes: GridCodes = GridCodes()) { self.codes = codes }
 
     /// Takes the record of an event, `{…,"event":{…}}`. One of a test, or not to be read, counts nowhere.
     public mutating func take(event record: [UInt8]) {
@@ -88,12 +82,28 @@ public struct ToldResponse: Sendable {
 
     /// Holds an event against the rules of the grid code as the site judged it.
     private mutating func judge(_ numbers: [String: Double], at begin: Int64?) {
-        for rule in ResponseViolation.Rule.allCases {
-            guard let share = numbers[rule.part], share < 1, let begin else { continue }
-            violationCount += 1
-            guard violations.count < Self.violationsMost else { continue }
-            violations.append(ResponseViolation(rule: rule, eventMilliseconds: begin, share: max(0, share)))
-        }
+        guard let begin, let code = codes.code(at: begin) else { return }
+        note(.fullResponse, begin, Self.fullResponse(numbers, code))
+        note(.held, begin, numbers["sustained"])
+    }
+
+    /// As the site has judged it, or by the time that it took where the code asks for another one.
+    private static func fullResponse(_ numbers: [String: Double], _ code: GridCode) -> Double? {
+        let own = FrequencyRules().fullResponse
+        guard code.fullResponse != own else { return numbers["delay"] }
+        if let seconds = numbers["response_s"] { return 2 - seconds * 1_000 / Double(code.fullResponse) }
+        // Never there in the site's time: not in a shorter one either.
+        return code.fullResponse < own && numbers["delay"] == 0 ? 0 : nil
+    }
+
+    private mutating func note(
+        _ rule: ResponseViolation.Rule, _ time: Int64, _ share: Double?, _ row: DeviationTable.Told? = nil
+    ) {
+        guard let share, share < 1 else { return }
+        violationCount += 1
+        guard violations.count < Self.violationsMost else { return }
+        violations.append(
+            ResponseViolation(rule: rule, eventMilliseconds: time, share: max(0, share), row: row))
     }
 
     /// Takes the record of a quarter of an hour (`FrequencyTime.members`).
@@ -102,7 +112,13 @@ public struct ToldResponse: Sendable {
             let until = numbers["until_ms"], let covered = numbers["covered_s"],
             let inService = numbers["in_service_s"], from <= until
         else { return }
-        first = min(first ?? .max, Self.bounded(from))
+        let begin = Self.bounded(from)
+        if let code = codes.code(at: begin), code.curve != nil {
+            for row in DeviationTable.told(record) {
+                if let broken = code.judge(row) { note(broken.rule, begin, broken.share, row) }
+            }
+        }
+        first = min(first ?? .max, begin)
         last = max(last ?? .min, Self.bounded(until))
         self.covered += min(max(0, covered), 1e6)
         self.inService += min(max(0, inService), 1e6)

@@ -33,6 +33,23 @@ public struct ToldSignal: Sendable, Equatable {
 
     public init(_ source: Source) { self.source = source }
 
+    /// All that it is made of, in the order that `init(_:sums:)` takes: quarters, seconds asked and measured,
+    /// and sum and weight of each mean.
+    public var sums: [Double] {
+        [Double(quarters), askedSeconds, measuredSeconds]
+            + [correlations, delays, precisions].flatMap { [$0.sum, $0.weight] }
+    }
+
+    /// Puts one together again; `nil` where these are no sums of one.
+    public init?(_ source: Source, sums: [Double]) {
+        guard sums.count == 9, sums.allSatisfy({ (0...1e15).contains($0) }) else { return nil }
+        self.source = source
+        (quarters, askedSeconds, measuredSeconds) = (Int(sums[0]), sums[1], sums[2])
+        correlations = Mean(sum: sums[3], weight: sums[4])
+        delays = Mean(sum: sums[5], weight: sums[6])
+        precisions = Mean(sum: sums[7], weight: sums[8])
+    }
+
     /// Takes the record of a quarter; one of another source, of a test, or not to be read, counts nowhere.
     public mutating func take(_ record: [UInt8]) {
         var numbers: [String: Double] = [:]

@@ -29,7 +29,7 @@ public enum AccessRole: Int, Sendable, CaseIterable, Comparable {
         switch command {
         case .status, .timing, .trips, .metrics, .lease, .certificate: .viewer
         // Not by rank: `Asker.isControlCentre` says who may.
-        case .agc, .agcRelease: .viewer
+        case .agc, .agcRelease, .follow: .viewer
         case .reset, .stop, .resume, .setpoint, .revoke, .mode, .capture: .operator
         case .modbusWrite, .reversion, .frequencyTest: .service
         }
@@ -41,7 +41,7 @@ public struct RoleGroups: Sendable, Equatable {
     public var viewer: UInt32?
     public var `operator`: UInt32?
     public var service: UInt32?
-    /// Of `ballast-scada`, which brings the control centre's setpoints and nothing else.
+    /// Of `ballast-scada`, which brings the control centre's setpoints and follows the site's status.
     public var controlCentre: UInt32?
 
     public init(viewer: UInt32?, operator: UInt32?, service: UInt32?, controlCentre: UInt32? = nil) {

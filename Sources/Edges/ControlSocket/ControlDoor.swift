@@ -4,11 +4,11 @@ import Synchronization
 
 /// Stands before a daemon that sees everybody as nobody (`PrivateUsers=`): takes each asker at the public
 /// socket, learns from the kernel who it is, and hands its line on with that. It decides nothing, and reads
-/// of a request only whether it is a stop, which comes through beside all others.
+/// of a request only whether it is a stop, which comes through beside all others, or wants more than one
+/// answer.
 public struct ControlDoor: ~Copyable, Sendable {
     /// The daemon may wait two seconds for its cycle.
     private static let patience = Duration.seconds(4)
-    private static let longestAnswer = 1 << 22
 
     /// So many askers wait for the daemon at once; further ones are told so.
     private static let mostAtOnce = 16
@@ -65,9 +65,18 @@ public struct ControlDoor: ~Copyable, Sendable {
                 return Self.refusal(ControlServer.busy)
             }
             let who = Introduction(peer: peer, groups: visit.groups)
+            let isFollow = ControlRequest.isFollow(visit.line)
+            guard !isFollow || answers.follow(visit.id) else {
+                desk.end(peer.userID)
+                return Self.refusal(ControlServer.busy)
+            }
             do throws(SystemError) {
                 _ = try SystemThread(name: "asker") {
-                    answers.put(Self.answer(to: visit.line, from: who, daemon), to: visit.id)
+                    if isFollow {
+                        Self.follow(visit, from: who, daemon, answers)
+                    } else {
+                        answers.put(Self.answer(to: visit.line, from: who, daemon), to: visit.id)
+                    }
                     desk.end(peer.userID)
                 }
             } catch {
@@ -80,15 +89,46 @@ public struct ControlDoor: ~Copyable, Sendable {
 
     private static func answer(to line: [UInt8], from who: Introduction, _ daemon: String) -> [UInt8] {
         do throws(SystemError) {
-            let inside = try UnixSocket.connect(daemon)
-            try UnixSocket.send(who.line(line) + [UInt8(ascii: "\n")], on: inside)
-            let answer = try UnixSocket.receiveLine(
-                on: inside, limit: Self.longestAnswer, until: .now() + Self.patience)
-            return answer.map { $0 + [UInt8(ascii: "\n")] }
-                ?? refusal("the controller gave no answer within \(Self.patience)")
+            var inside = try reach(line, from: who, daemon)
+            return try inside.next(until: .now() + Self.patience).map { $0 + [UInt8(ascii: "\n")] } ?? silence
         } catch {
-            return refusal("the controller cannot be asked: \(error); see 'systemctl status ballastd'")
+            return refusal(error)
         }
+    }
+
+    /// Hands line after line on, until the daemon ends it, is silent, or the asker has gone.
+    private static func follow(
+        _ visit: LineServer.Visit, from who: Introduction, _ daemon: String, _ answers: LineServer.Answers
+    ) {
+        do throws(SystemError) {
+            var inside = try reach(visit.line, from: who, daemon)
+            var isFirst = true
+            while answers.isFollowed(visit.id) {
+                guard let line = try inside.next(until: .now() + Self.patience) else {
+                    if isFirst { answers.put(silence, to: visit.id) }
+                    break
+                }
+                answers.put(line + [UInt8(ascii: "\n")], to: visit.id)
+                isFirst = false
+            }
+        } catch {
+            answers.put(refusal(error), to: visit.id)
+        }
+        answers.unfollow(visit.id)
+    }
+
+    private static func reach(
+        _ line: [UInt8], from who: Introduction, _ daemon: String
+    ) throws(SystemError) -> LineReader {
+        let lines = LineReader(try UnixSocket.connect(daemon), limit: ControlServer.longestAnswer)
+        try lines.send(who.line(line) + [UInt8(ascii: "\n")])
+        return lines
+    }
+
+    private static var silence: [UInt8] { refusal("the controller gave no answer within \(patience)") }
+
+    private static func refusal(_ error: SystemError) -> [UInt8] {
+        refusal("the controller cannot be asked: \(error); see 'systemctl status ballastd'")
     }
 
     private static func refusal(_ text: String) -> [UInt8] {

@@ -15,7 +15,7 @@ extension ControlRequest {
         switch command {
         case .status, .timing, .trips, .metrics: return nil
         case .lease: return lease == nil ? "lease is missing" : nil
-        case .agcRelease: return nil
+        case .agcRelease, .follow: return nil
         case .certificate: return Self.fault("until_s", until_s, 0...253_402_300_799, "s")
         case .frequencyTest:
             if let fault = reasonFault { return fault }
@@ -157,8 +157,13 @@ extension ControlRequest {
 
 extension ControlRequest {
     /// Whether a line asks for a stop; a long one does not.
-    @Sendable static func isStop(_ line: [UInt8]) -> Bool {
-        guard line.count <= 4_096 else { return false }
-        return JSONLine.decode(ControlRequest.self, from: line)?.command == .stop
+    @Sendable static func isStop(_ line: [UInt8]) -> Bool { shortCommand(line) == .stop }
+
+    /// Whether a line asks for more than one answer; a long one does not.
+    static func isFollow(_ line: [UInt8]) -> Bool { shortCommand(line) == .follow }
+
+    private static func shortCommand(_ line: [UInt8]) -> Command? {
+        guard line.count <= 4_096 else { return nil }
+        return JSONLine.decode(ControlRequest.self, from: line)?.command
     }
 }

@@ -4,6 +4,7 @@ import Quantities
 /// The daemon's end of the control socket.
 public struct ControlServer: ~Copyable, Sendable {
     static let longestLine = 65_536
+    static let longestAnswer = 1 << 22
     private var lines: LineServer
     private let isBehindDoor: Bool
 
@@ -35,6 +36,19 @@ public struct ControlServer: ~Copyable, Sendable {
 
         /// From any thread, once, where the question was not answered at once.
         public func answer(_ answer: ControlAnswer) { answers.put(ControlServer.line(answer), to: id) }
+
+        /// Lets the asker have answer after answer by `tell`; `false` where enough follow already.
+        public func follow() -> Bool { answers.follow(id) }
+
+        /// Whether the asker follows and is still there.
+        public var isFollowed: Bool { answers.isFollowed(id) }
+    }
+
+    /// Tells all who follow the same, from any thread: it is put into words once. Who is slow gets the
+    /// newest.
+    public static func tell(_ answer: ControlAnswer, _ followers: [Question]) {
+        let line = Self.line(answer)
+        for question in followers { question.answers.put(line, to: question.id) }
     }
 
     /// Serves until `isWanted` says no; it is asked at least each 200 ms.
@@ -87,7 +101,23 @@ public enum ControlClient {
         let socket = try UnixSocket.connect(path)
         guard let bytes = JSONLine.encode(request) else { return nil }
         try UnixSocket.send(bytes, on: socket)
-        let line = try UnixSocket.receiveLine(on: socket, limit: 1 << 22, until: .now() + .seconds(5))
+        let line = try UnixSocket.receiveLine(
+            on: socket, limit: ControlServer.longestAnswer, until: .now() + .seconds(5))
         return line.flatMap { JSONLine.decode(ControlAnswer.self, from: $0) }
+    }
+
+    /// Follows the site's status until the daemon ends, refuses, is silent for `patience`, or nobody wants
+    /// more.
+    ///
+    /// - Parameter took: each answer as it comes; `false` = that is enough.
+    public static func follow(
+        at path: String, patience: Duration, _ took: (ControlAnswer) -> Bool
+    ) throws(SystemError) {
+        var lines = LineReader(try UnixSocket.connect(path), limit: ControlServer.longestAnswer)
+        guard let bytes = JSONLine.encode(ControlRequest(.follow)) else { return }
+        try lines.send(bytes)
+        while let line = try lines.next(until: .now() + patience) {
+            guard let answer = JSONLine.decode(ControlAnswer.self, from: line), took(answer) else { return }
+        }
     }
 }

@@ -25,6 +25,9 @@ public struct ControlRequest: Codable, Sendable, Equatable {
         /// The control centre's setpoint, and its end; for the group of `ballast-scada` alone.
         case agc
         case agcRelease = "agc_release"
+        /// The site's status again and again on one connection, a line each; for the group of
+        /// `ballast-scada` alone.
+        case follow
     }
 
     public var command: Command

@@ -2,7 +2,8 @@ import Glibc
 import Quantities
 import Synchronization
 
-/// Serves many askers on a Unix socket with one thread: each sends one line and gets one answer. An asker
+/// Serves many askers on a Unix socket with one thread: each sends one line and gets one answer, or follows
+/// and gets a line each time that there is one, the newest alone where it is slow. An asker
 /// that says nothing, or does not read, keeps no other waiting: it has a bounded time, and where a user has
 /// too many connections, or all together, the oldest that has asked nothing makes room for the new one. Where
 /// all of them have asked, a further one is heard all the same, and served where what it asks is urgent.
@@ -18,14 +19,46 @@ public struct LineServer: ~Copyable, Sendable {
 
     /// Answers that come later, from other threads.
     public final class Answers: Sendable {
-        private let waiting = Mutex<[(id: UInt64, bytes: [UInt8])]>([])
-        public init() {}
-        public func put(_ bytes: [UInt8], to id: UInt64) { waiting.withLock { $0.append((id, bytes)) } }
+        private struct Desk {
+            var waiting: [(id: UInt64, bytes: [UInt8])] = []
+            var followers: Set<UInt64> = []
+        }
+
+        private let desk = Mutex(Desk())
+        fileprivate let wake: WakeUp
+
+        fileprivate init() throws(SystemError) { wake = try WakeUp() }
+
+        /// The last line of `id`, or of one that follows one more.
+        public func put(_ bytes: [UInt8], to id: UInt64) {
+            desk.withLock { $0.waiting.append((id, bytes)) }
+            wake.signal(at: .now())
+        }
+
+        /// Makes an asker one that follows; `false` where enough do.
+        public func follow(_ id: UInt64) -> Bool {
+            desk.withLock { desk in
+                guard desk.followers.count < Bounds.followers else { return false }
+                return desk.followers.insert(id).inserted
+            }
+        }
+
+        /// Whether it follows and is still there.
+        public func isFollowed(_ id: UInt64) -> Bool { desk.withLock { $0.followers.contains(id) } }
+
+        /// The next line is the last of `id`.
+        public func unfollow(_ id: UInt64) { desk.withLock { _ = $0.followers.remove(id) } }
 
         fileprivate func take() -> [(id: UInt64, bytes: [UInt8])] {
-            waiting.withLock { waiting in
-                defer { waiting = [] }
-                return waiting
+            desk.withLock { desk in
+                defer { desk.waiting = [] }
+                return desk.waiting
+            }
+        }
+
+        fileprivate func keep(_ here: [Guest]) {
+            desk.withLock { desk in
+                if !desk.followers.isEmpty { desk.followers.formIntersection(here.map(\.id)) }
             }
         }
     }
@@ -45,6 +78,8 @@ public struct LineServer: ~Copyable, Sendable {
         public var busy: [UInt8] = []
         /// Heard at most, whatever they want.
         public static let most = 512
+        /// Who follow at once.
+        static let followers = 4
         /// Nobody is sent away before it has had this time to ask.
         public static let welcome = Duration.milliseconds(250)
 
@@ -52,7 +87,7 @@ public struct LineServer: ~Copyable, Sendable {
     }
 
     fileprivate final class Guest {
-        enum State { case reading, working, writing }
+        enum State { case reading, working, writing, following }
         let id: UInt64
         let socket: FileDescriptor
         let user: UInt32?
@@ -62,6 +97,8 @@ public struct LineServer: ~Copyable, Sendable {
         var since: MonotonicTime
         var bytes: [UInt8] = []
         var done = 0
+        /// Of one that follows, while it has not taken the line before.
+        var next: [UInt8]?
 
         init(_ id: UInt64, _ socket: consuming FileDescriptor, at now: MonotonicTime) {
             self.id = id
@@ -71,15 +108,22 @@ public struct LineServer: ~Copyable, Sendable {
         }
 
         func become(_ state: State, at now: MonotonicTime) { (self.state, since) = (state, now) }
+
+        func begin(_ line: [UInt8], at now: MonotonicTime) {
+            (bytes, done) = (line, 0)
+            become(.writing, at: now)
+        }
     }
 
     private var doorway: Doorway
     private let bounds: Bounds
-    public let answers = Answers()
+    public let answers: Answers
 
     /// Listens at `path`; `permissions` as in `chmod`.
     public init(path: String, permissions: mode_t, _ bounds: Bounds) throws(SystemError) {
+        let answers = try Answers()
         doorway = try Doorway(path, permissions: permissions)
+        self.answers = answers
         self.bounds = bounds
     }
 
@@ -100,29 +144,32 @@ public struct LineServer: ~Copyable, Sendable {
             if let change = doorway.look(at: now) { told(change) }
             for (id, bytes) in answers.take() {
                 guard let guest = guests.first(where: { $0.id == id }) else { continue }
-                (guest.bytes, guest.done) = (bytes, 0)
-                guest.become(.writing, at: now)
+                if guest.state == .writing { guest.next = bytes } else { guest.begin(bytes, at: now) }
             }
             admit(&guests, &nextID, at: now)
             guests = guests.filter { serve($0, isReady: ready.contains($0.id), at: now, take) }
+            answers.keep(guests)
         }
     }
 
     /// - Returns: who has something to read or may write.
     private func wait(_ guests: [Guest]) -> Set<UInt64> {
-        var entries = [pollfd(fd: doorway.socket.number, events: Int16(POLLIN), revents: 0)]
+        var entries = [doorway.socket.number, answers.wake.number].map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
         for guest in guests {
             let events: CInt =
                 switch guest.state {
-                case .reading: POLLIN
+                case .reading, .following: POLLIN
                 case .working: 0
                 case .writing: POLLOUT
                 }
             entries.append(pollfd(fd: guest.socket.number, events: Int16(events), revents: 0))
         }
-        let time: CInt = guests.contains { $0.state == .working } ? 2 : (guests.isEmpty ? 200 : 50)
-        guard poll(&entries, nfds_t(entries.count), time) > 0 else { return [] }
-        return Set(zip(guests, entries.dropFirst()).filter { $0.1.revents != 0 }.map(\.0.id))
+        let count = poll(&entries, nfds_t(entries.count), guests.isEmpty ? 200 : 50)
+        answers.wake.still()
+        guard count > 0 else { return [] }
+        return Set(zip(guests, entries.dropFirst(2)).filter { $0.1.revents != 0 }.map(\.0.id))
     }
 
     /// Takes all that wait at the door.
@@ -177,11 +224,13 @@ public struct LineServer: ~Copyable, Sendable {
                 guest.become(.working, at: now)
                 return true
             }
-            (guest.bytes, guest.done) = (answer, 0)
-            guest.become(.writing, at: now)
-            return write(guest)
+            guest.begin(answer, at: now)
+            return write(guest, at: now)
         case .working: return now - guest.since < bounds.patience.work
-        case .writing: return (isReady ? write(guest) : true) && now - guest.since < bounds.patience.answer
+        case .writing:
+            return (isReady ? write(guest, at: now) : true) && now - guest.since < bounds.patience.answer
+        // Who follows has nothing more to say: what comes is its end.
+        case .following: return !isReady && answers.isFollowed(guest.id)
         }
     }
 
@@ -201,8 +250,8 @@ public struct LineServer: ~Copyable, Sendable {
         }
     }
 
-    /// - Returns: whether something is left to write.
-    private func write(_ guest: Guest) -> Bool {
+    /// - Returns: whether the guest stays: something is left to write, or it follows.
+    private func write(_ guest: Guest, at now: MonotonicTime) -> Bool {
         while guest.done < guest.bytes.count {
             let count = guest.bytes.withUnsafeBytes { buffer -> Int in
                 Glibc.send(
@@ -212,6 +261,12 @@ public struct LineServer: ~Copyable, Sendable {
             if count < 0 { return errno == EAGAIN || errno == EINTR }
             guest.done += count
         }
-        return false
+        guard answers.isFollowed(guest.id) else { return false }
+        guest.become(.following, at: now)
+        if let next = guest.next {
+            guest.next = nil
+            guest.begin(next, at: now)
+        }
+        return true
     }
 }

@@ -84,7 +84,23 @@ public enum UnixSocket {
     public static func receiveLine(
         on socket: borrowing FileDescriptor, limit: Int, until deadline: MonotonicTime
     ) throws(SystemError) -> [UInt8]? {
-        var line: [UInt8] = []
+        var rest: [UInt8] = []
+        return try receiveLine(on: socket, after: &rest, limit: limit, until: deadline)
+    }
+
+    /// The same, where more than one comes.
+    ///
+    /// - Parameter rest: what has come of the next line already.
+    fileprivate static func receiveLine(
+        on socket: borrowing FileDescriptor, after rest: inout [UInt8], limit: Int,
+        until deadline: MonotonicTime
+    ) throws(SystemError) -> [UInt8]? {
+        if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            defer { rest.removeFirst(end + 1) }
+            return end <= limit ? Array(rest[..<end]) : nil
+        }
+        var line = rest
+        rest = []
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while line.count <= limit {
             let left = deadline - .now()
@@ -93,6 +109,7 @@ public enum UnixSocket {
             if count < 0 { throw SystemError.last("recv") }
             if count == 0 { return nil }
             if let end = chunk[..<count].firstIndex(of: UInt8(ascii: "\n")) {
+                rest = Array(chunk[(end + 1)..<count])
                 return line.count + end <= limit ? line + chunk[..<end] : nil
             }
             line.append(contentsOf: chunk[..<count])
@@ -145,5 +162,26 @@ public enum UnixSocket {
             }
         }
         guard isDone else { throw SystemError.last(call) }
+    }
+}
+
+/// A Unix stream socket on which line after line comes. Belongs to one thread.
+public struct LineReader: ~Copyable {
+    private let socket: FileDescriptor
+    private let limit: Int
+    private var rest: [UInt8] = []
+
+    /// - Parameter limit: the longest line, in bytes.
+    public init(_ socket: consuming FileDescriptor, limit: Int) {
+        self.socket = socket
+        self.limit = limit
+    }
+
+    /// Sends all of `bytes`, as `UnixSocket.send` does.
+    public func send(_ bytes: [UInt8]) throws(SystemError) { try UnixSocket.send(bytes, on: socket) }
+
+    /// The next line without its end; `nil` where the peer ends, is too slow or says too much.
+    public mutating func next(until deadline: MonotonicTime) throws(SystemError) -> [UInt8]? {
+        try UnixSocket.receiveLine(on: socket, after: &rest, limit: limit, until: deadline)
     }
 }

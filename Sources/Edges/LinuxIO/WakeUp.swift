@@ -42,6 +42,17 @@ public final class WakeUp: Sendable {
         return time == 0 ? nil : MonotonicTime(nanoseconds: time)
     }
 
+    /// For who waits in `poll` for other things too, and calls `still` after it.
+    var number: CInt { descriptor.number }
+
+    /// Takes what there is, before the waiter looks at what it was signalled for.
+    func still() {
+        var count: UInt64 = 0
+        // The counter goes here in any case: the write of a signal may come behind its instant.
+        _ = Glibc.read(descriptor.number, &count, 8)
+        signalled.store(0, ordering: .releasing)
+    }
+
     /// Waits for a signal, at most until `end`; takes none.
     public func wait(until end: MonotonicTime) {
         if signalled.load(ordering: .relaxed) != 0 { return }

@@ -5,8 +5,8 @@ import LinuxIO
 import Quantities
 import Synchronization
 
-/// The controller behind its socket: one thread asks for commands, another one looks on. Neither holds the
-/// other, and the masters wait for none of them.
+/// The controller behind its socket: one thread asks for commands, another one is told the site's status.
+/// Neither holds the other, and the masters wait for none of them.
 final class Controller: Sendable {
     /// What the controller made of a wish.
     struct Answer: Sendable {
@@ -19,9 +19,13 @@ final class Controller: Sendable {
         var answers: [Answer] = []
         /// The newest, and when it came.
         var status: (value: SiteStatus, at: MonotonicTime)?
+        /// Why no status comes; `nil` = one does, or nobody is there.
+        var refusal: String?
     }
 
     private static let pause = Duration.milliseconds(200)
+    /// A controller that tells nothing for so long is looked for anew.
+    private static let silence = Duration.seconds(2)
     private let path: String
     private let validity: Duration
     private let news = Mutex(News())
@@ -84,20 +88,30 @@ final class Controller: Sendable {
         }
     }
 
-    /// Looks at the site's status again and again.
+    /// Follows the site's status; where the controller is gone, until it is there again.
     func watch() {
         while !stop.isRaised {
             let next = MonotonicTime.now() + Self.pause
-            // Without a controller there is no status, which the points then say.
-            if let status = (try? ControlClient.ask(ControlRequest(.status), at: path))?.status {
-                news.withLock { news in
-                    // The age of a status counts from the last cycle that it shows.
-                    if news.status?.value.cycle != status.cycle { news.status = (status, .now()) }
+            do throws(SystemError) {
+                try ControlClient.follow(at: path, patience: Self.silence) { answer in
+                    take(answer)
+                    return answer.error == nil && !stop.isRaised
                 }
-                bell.ring()
+            } catch {
+                // Without a controller there is no status, which the points then say.
             }
             next.sleep()
         }
+    }
+
+    private func take(_ answer: ControlAnswer) {
+        news.withLock { news in
+            news.refusal = answer.error
+            // The age of a status counts from the last cycle that it shows.
+            guard let status = answer.status, news.status?.value.cycle != status.cycle else { return }
+            news.status = (status, .now())
+        }
+        bell.ring()
     }
 }
 

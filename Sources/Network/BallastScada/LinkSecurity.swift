@@ -1,3 +1,4 @@
+import LinuxIO
 import NIOCore
 import NIOEmbedded
 import NIOSSL
@@ -27,9 +28,11 @@ public enum CipherSuite: String, Sendable, CaseIterable {
 }
 
 /// What both sides must show before a word of the protocol is heard: certificate against certificate, as the
-/// profile of IEC 62351-3 asks. The files are read once, at the start.
+/// profile of IEC 62351-3 asks.
 struct LinkSecurity {
     fileprivate let context: NIOSSLContext
+    /// Fingerprints of certificates that count no more.
+    let revoked: Set<String>
 
     /// - Throws: what cannot be read, or does not belong together.
     init(_ files: ScadaConfig.TLS) throws {
@@ -45,6 +48,32 @@ struct LinkSecurity {
         configuration.maximumTLSVersion = files.suites.contains(.tls13) ? .tlsv13 : .tlsv12
         if !older.isEmpty { configuration.cipherSuiteValues = older }
         context = try NIOSSLContext(configuration: configuration)
+        revoked = try files.revoked.map { try Self.revoked($0) } ?? []
+    }
+
+    struct Unreadable: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// SHA-256 in hexadecimal digits, one in a line, colons allowed; `#` begins a remark.
+    private static func revoked(_ path: String) throws -> Set<String> {
+        guard let bytes = try DurableFile.read(path, limit: 1 << 20) else {
+            throw Unreadable(description: "\(path): is not there; without a revoked one it is empty")
+        }
+        var prints: Set<String> = []
+        let lines = String(decoding: bytes, as: UTF8.self).split(
+            omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() {
+            let word = line.prefix { $0 != "#" }.filter { $0 != ":" && !$0.isWhitespace }.lowercased()
+            if word.isEmpty { continue }
+            // One that is passed over would be let in.
+            guard word.utf8.count == 64, word.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+                throw Unreadable(
+                    description: "\(path):\(index + 1): expected a fingerprint of 64 hexadecimal digits")
+            }
+            prints.insert(word)
+        }
+        return prints
     }
 }
 
@@ -59,12 +88,16 @@ final class SecureEnd {
     private let channel = EmbeddedChannel()
     private let handler: NIOSSLServerHandler
     private let fingerprint: String?
+    private let revoked: Set<String>
+    /// Of the certificate that was shown.
+    private(set) var shown: String?
     /// Whether it has shown what it must.
     private(set) var isKnown = false
 
     /// - Parameter fingerprint: of the certificate that must be shown; `nil` = any one of the authority.
     init(_ security: LinkSecurity, fingerprint: String?) throws {
         self.fingerprint = fingerprint
+        revoked = security.revoked
         handler = NIOSSLServerHandler(context: security.context)
         try channel.pipeline.syncOperations.addHandler(handler)
         channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 0), promise: nil)
@@ -97,14 +130,18 @@ final class SecureEnd {
         }
     }
 
+    /// Why one that is revoked is not believed.
+    static let isRevoked = "its certificate is revoked"
+
     /// Whether the other side has closed the session.
     var isEnded: Bool { !channel.isActive }
 
     private func recognise() throws {
-        guard let fingerprint else { return isKnown = true }
         guard let certificate = handler.peerCertificate else { throw Fault(reason: "no certificate") }
         let shown = Digest.sha256(of: try certificate.toDERBytes())
-        guard shown == fingerprint else {
+        self.shown = shown
+        guard !revoked.contains(shown) else { throw Fault(reason: Self.isRevoked) }
+        guard fingerprint == nil || shown == fingerprint else {
             throw Fault(reason: "its certificate is another one, SHA-256 \(shown)")
         }
         isKnown = true

@@ -44,7 +44,7 @@ struct Masters: ~Copyable {
 
     private let listener: FileDescriptor
     private let groups: [ScadaConfig.Group]
-    private let security: LinkSecurity?
+    private var security: LinkSecurity?
     private(set) var peers: [Int: Peer] = [:]
     private var nextLink = 1
     let port: UInt16
@@ -161,6 +161,16 @@ struct Masters: ~Copyable {
     }
 
     mutating func close(_ link: Int) { peers[link] = nil }
+
+    /// Takes over what links from now on show and must show; one whose certificate is revoked now is gone.
+    mutating func take(_ security: LinkSecurity) -> [Event] {
+        self.security = security
+        let revoked = peers.filter { peer in
+            peer.value.security?.shown.map { security.revoked.contains($0) } ?? false
+        }
+        for link in revoked.keys { peers[link] = nil }
+        return revoked.keys.sorted().map { .untrusted(link: $0, SecureEnd.isRevoked) }
+    }
 
     /// In digits; empty where the peer is gone already.
     private static func address(of number: CInt) -> String {

@@ -10,9 +10,9 @@ public enum Scada {
     /// The program cannot do its work, which was said in the log; starting again will not help.
     public struct UnusableConfiguration: Error {}
 
-    /// Serves masters until SIGTERM or SIGINT.
+    /// Serves masters until SIGTERM or SIGINT; SIGHUP reads the certificates anew.
     public static func run(configPath: String) throws {
-        let signals = SignalInbox()
+        let signals = SignalInbox(reloads: true)
         let config = try load(configPath)
         let controller = try Controller(path: config.controlSocket, validity: config.validity)
         let security = try secure(config)

@@ -21,6 +21,8 @@ public struct ScadaConfig: Sendable, Equatable {
         public var key: String
         /// The authority of the masters' certificates.
         public var authority: String
+        /// Fingerprints of certificates that count no more; `nil` = there is no such file.
+        public var revoked: String?
         public var suites: [CipherSuite]
     }
 
@@ -100,8 +102,10 @@ public struct ScadaConfig: Sendable, Equatable {
     private static func tls(_ reader: ConfigReader) -> TLS? {
         let (certificate, key) = (reader.value(ScadaKeys.certificate), reader.value(ScadaKeys.key))
         let (authority, suites) = (reader.value(ScadaKeys.authority), reader.value(ScadaKeys.suites))
-        guard let certificate, let key, let authority, let suites else { return nil }
-        return TLS(certificate: certificate, key: key, authority: authority, suites: suites)
+        let revoked = reader.value(ScadaKeys.revoked)
+        guard let certificate, let key, let authority, let revoked, let suites else { return nil }
+        return TLS(
+            certificate: certificate, key: key, authority: authority, revoked: revoked, suites: suites)
     }
 
     /// Two that command at once would undo each other's setpoints; one address in two groups is nobody's.
@@ -174,6 +178,10 @@ enum ScadaKeys {
     static let key = ConfigKey<String>.path("key", .required, "of the certificate; PEM")
     static let authority = ConfigKey<String>.path(
         "master_ca", .required, "the authority of the masters' certificates; PEM")
+    static let revoked = ConfigKey<String?>.text(
+        "revoked", allowed: "a path", .fixed(nil), shown: "none",
+        "SHA-256 fingerprints of certificates that count no more, one in a line; read anew at SIGHUP"
+    ) { .some($0) }
     static let suites = ConfigKey<[CipherSuite]>(
         "suites", allowed: "a list of \(CipherSuite.names)", .fixed(CipherSuite.allCases), shown: "all",
         "what may be agreed on"

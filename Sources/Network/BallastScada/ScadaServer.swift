@@ -17,6 +17,7 @@ struct ScadaServer: ~Copyable {
     private var diary: ScadaDiary
     private var heartbeat = 0
     private var beatDue: MonotonicTime
+    private var refusal: String?
     private let log: (String) -> Void
 
     init(
@@ -34,14 +35,29 @@ struct ScadaServer: ~Copyable {
 
     var port: UInt16 { masters.port }
 
-    /// Until a signal ends it.
+    /// Until a signal ends it; SIGHUP reads the certificates anew.
     mutating func run(until signals: SignalInbox) {
-        while signals.wait(timeout: .zero) == nil {
+        while true {
+            if let signal = signals.wait(timeout: .zero) {
+                guard signal == SIGHUP else { return }
+                reload(Self.moment())
+            }
             let events = masters.wait(controller.bell.number, atMost: Self.turn) { .now() }
             controller.bell.still()
             let moment = Self.moment()
             for event in events { take(event, moment) }
             tend(moment)
+        }
+    }
+
+    private mutating func reload(_ moment: OutstationMoment) {
+        guard let files = config.tls else { return log("there are no certificates to be read anew") }
+        do {
+            let events = masters.take(try LinkSecurity(files))
+            log("certificates are read anew")
+            for event in events { take(event, moment) }
+        } catch {
+            log("certificates are not taken over, what held goes on: \(error)")
         }
     }
 
@@ -80,6 +96,10 @@ struct ScadaServer: ~Copyable {
             carryOut(
                 station.answered(
                     number: answer.number, holds: holds, refusal: answer.refusal ?? "", at: moment), moment)
+        }
+        if news.refusal != refusal {
+            refusal = news.refusal
+            log(refusal.map { "the controller tells nothing: \($0)" } ?? "the controller tells its status")
         }
         let isFresh = news.status.map { moment.monotonic - $0.at <= Self.statusLimit } ?? false
         if moment.monotonic >= beatDue {

@@ -8,11 +8,23 @@ import Testing
 /// A level of the fleet as people and programs see it, and its months.
 @Suite struct PlacesPageTests {
     @Test func `places, dispatches and months are what was told, in a browser and as files`() throws {
+        try judge("places_judge.py")
+    }
+
+    @Test func `a region has the months of the sites behind a campus as the campus has them`() throws {
+        try judge("months_judge.py")
+    }
+
+    @Test func `what a site that is missing at the campus's meter gave is given by others at once`() throws {
+        try judge("meter_judge.py")
+    }
+
+    private func judge(_ script: String) throws {
         let scratch = try ScratchFolder()
         let python = ProcessInfo.processInfo.environment["BALLAST_PYTHON"] ?? "python3"
         let judge =
             #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
-            + "/Peers/places_judge.py"
+            + "/Peers/\(script)"
         let program = try RunningProgram.path(of: "ballast-aggregator")
         let result = try #require(popen("\(python) \(judge) \(program) \(scratch.path) 2>&1", "r"))
         var (failures, last) = ([String](), "")

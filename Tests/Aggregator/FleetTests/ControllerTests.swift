@@ -14,6 +14,9 @@ struct Level {
     var refusing: Set<String> = []
     /// Every lease that went out.
     var sent: [FleetController.Command] = []
+    /// Whose meter stands at the campus's connection, and sees what is drawn there too.
+    var meterSite: String?
+    var load: Int64 = 0
 
     static func tree(_ names: [String] = ["A", "B", "C"], nameplate: Int64 = 100_000) throws -> FleetTree {
         try FleetTree(
@@ -43,9 +46,10 @@ struct Level {
 
     func state(_ site: String) -> SiteState {
         let limit = limits[site] ?? 0
+        let meter = site == meterSite ? sum - load : power(site)
         return SiteState(
             power: WholeWatts(power(site)), charge: WholeWatts(-limit), discharge: WholeWatts(limit),
-            stored: WattHours(50_000), capacity: WattHours(100_000), meter: WholeWatts(power(site)))
+            stored: WattHours(50_000), capacity: WattHours(100_000), meter: WholeWatts(meter))
     }
 
     mutating func speak() throws {

@@ -80,7 +80,11 @@ import YAMLText
         #expect(all.chargePermille == 562, "450 of 800")
         #expect(all.availabilityPermille == 877)
         #expect(all.marginWithoutLargest == 790_000 - 100_000 - 69_993)
+        #expect(all.marginWithoutLine == 790_000 - 790_000 - 69_993, "one line leads to all three campuses")
+        let state = sums[try #require(tree.index(of: "MH"))]
+        #expect(state.marginWithoutLine == 790_000 - 300_000 - 69_993, "a campus of three drops out at once")
         let campus = sums[try #require(tree.index(of: "C1"))]
+        #expect(campus.marginWithoutLine == campus.marginWithoutLargest, "its lines lead to one site each")
         #expect(campus.heard == 2 && campus.silent == 1 && campus.power == 20_000)
         #expect(tree.rollUp(of: zones[0], states).heard == 4, "each once, though two members hold N00")
         #expect(tree.rollUp(of: zones[1], states).power == 10_000)

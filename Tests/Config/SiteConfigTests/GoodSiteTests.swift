@@ -53,8 +53,8 @@ import YAMLText
         .appending(path: "../../../config/examples").standardizedFileURL
     /// Examples for other programs.
     static let notSites: Set<String> = [
-        "aggregator.yaml", "campus.yaml", "gateway-page.yaml", "link-local.yaml", "link.yaml", "region.yaml",
-        "scada.yaml",
+        "aggregator.yaml", "campus.yaml", "gateway-page.yaml", "grid-code.yaml", "link-local.yaml",
+        "link.yaml", "region.yaml", "scada.yaml",
     ]
 
     @Test func `every example site loads`() throws {

@@ -37,14 +37,14 @@ extension BallastDaemonTests {
 
             init(
                 _ site: RunningSite, name: String = "scada", masters: String = "127.0.0.1", tls: String = "",
-                validity: Int = 2
+                validity: Int = 2, socket: String? = nil
             ) throws {
                 self.site = site
                 let file = try site.scratch.write(
                     "\(name).yaml",
                     """
                     listen: {address: 127.0.0.1, port: 0}
-                    control_socket: \(site.controlSocket)
+                    control_socket: \(socket ?? site.controlSocket)
                     status_file: \(site.scratch.path)/scada.json
                     redundancy_groups:
                       - {name: main, commands: true, masters: [{address: \(masters)}]}
@@ -121,6 +121,43 @@ extension BallastDaemonTests {
                 "station 47", "controller heard", "setpoints enabled", "link 1 127.0.0.1 group main started",
                 "command 5001: 0.0501: refused: 50.1 kW is outside", "point 1003 in_service: on",
             ] { #expect(shown.output.contains(part), "\(part) in\n\(shown.output)") }
+        }
+
+        /// Judged by who stands between the two and counts what is asked.
+        @Test func `the station asks for the site's status once, and is told what changes`() throws {
+            let site = try RunningSite.small()
+            site.file.sections = [Self.bounds]
+            try site.startInService()
+            let path = "\(site.scratch.path)/tap"
+            let tap = try startPeer(
+                "control_tap.py", [path, site.controlSocket], name: "tap", in: site.scratch)
+            _ = try tap.ready()
+            let centre = try Centre(site, validity: 30, socket: path)
+            let master = try centre.master("master")
+            try eventually("setpoints are enabled") { try master.ask("set 5002 on") == "true" }
+            for kilowatts in [10.0, 20, 30] {
+                try eventually("it is taken") { try master.ask("set 5001 \(kilowatts / 1_000)") == "true" }
+                try eventually("the station shows \(kilowatts) kW") {
+                    let (number, isGood) = try value(try master.ask("gi"), 1_001)
+                    return isGood && abs(number - kilowatts / 1_000) < 0.001
+                }
+            }
+            var told = ""
+            var count: [String: Any]?
+            try eventually("it is told again and again") {
+                told = try tap.ask("count")
+                count = try JSONSerialization.jsonObject(with: Data(told.utf8)) as? [String: Any]
+                return count?["lines"] as? Int ?? 0 > 20
+            }
+            let asked = count?["asked"] as? [String: Int] ?? [:]
+            #expect(asked["follow"] == 1 && asked["status"] == nil, "\(told)")
+            // The controller is gone and comes again: so does what it tells.
+            try site.daemon.end(by: SIGKILL)
+            try eventually("nobody knows anything") { try !value(try master.ask("gi"), 1_003).isGood }
+            try site.startDaemon()
+            try eventually("it is told again:\n\(centre.scada.log)") {
+                try value(try master.ask("gi"), 1_005).isGood
+            }
         }
 
         /// What lies at the daemon's door was asked by somebody who has been told since that nobody answered.
@@ -278,6 +315,55 @@ extension BallastDaemonTests {
             // Whatever came from its address meanwhile, the one that is known has kept its link.
             #expect(try known?.ask("state") == #""OPEN""#)
             #expect(centre.scada.log.components(separatedBy: ": started, the active one").count == 3)
+        }
+
+        @Test func `certificates are read anew at SIGHUP, and a revoked one is heard no more`() throws {
+            let site = try RunningSite.small()
+            try site.startInService()
+            let (scratch, elsewhere) = (try ScratchFolder(), try ScratchFolder())
+            let (files, foreign) = (try CertificateFiles(in: scratch), try CertificateFiles(in: elsewhere))
+            let centre = try Centre(
+                site,
+                tls: """
+                    tls: {certificate: \(files.folder)/127.0.0.1.pem, key: \(files.folder)/127.0.0.1.key,
+                      master_ca: \(files.authority), revoked: \(files.revoked)}
+                    """)
+            func master(_ name: String, believes authority: String) throws -> (Program, state: String) {
+                let card = "\(files.folder)/demo.pem,\(files.folder)/demo.key"
+                return try centre.master(
+                    name, tls: "\(authority),\(card),ECDHE-ECDSA-AES256-GCM-SHA384")
+            }
+            let (first, state) = try master("first", believes: files.authority)
+            #expect(state == "OPEN", "\(centre.scada.log)")
+            try eventually("it is heard") { try first.ask("set 5002 on") == "true" }
+            let judge = try startPeer(
+                "fingerprint.py", [files.folder + "/demo.pem"], name: "fingerprint", in: site.scratch)
+            let shown = try judge.ready()
+            // What cannot be read takes nothing away.
+            _ = try scratch.write("tls/revoked", "nonsense\n")
+            centre.scada.send(SIGHUP)
+            try centre.scada.waitForLog("revoked:1: expected a fingerprint of 64 hexadecimal digits")
+            #expect(try first.ask("set 5002 on") == "true")
+            _ = try scratch.write("tls/revoked", "\(shown)  # stolen\n")
+            centre.scada.send(SIGHUP)
+            try centre.scada.waitForLog("link 1: closed: not trusted: its certificate is revoked")
+            // It comes again by itself, and is sent away each time.
+            try centre.scada.waitForLog("link 2: closed: not trusted: its certificate is revoked")
+            first.end(by: SIGKILL)
+            // Another certificate of ours, by another authority, and nobody revoked: who believes that one is heard.
+            _ = try scratch.write("tls/revoked", "")
+            for part in ["pem", "key"] {
+                let bytes = try #require(
+                    try DurableFile.read("\(foreign.folder)/127.0.0.1.\(part)", limit: 1 << 20))
+                try DurableFile.replace("\(files.folder)/127.0.0.1.\(part)", with: bytes)
+            }
+            centre.scada.send(SIGHUP)
+            try eventually("it is taken over") {
+                centre.scada.log.components(separatedBy: "certificates are read anew").count == 3
+            }
+            let (second, known) = try master("second", believes: foreign.authority)
+            #expect(known == "OPEN", "\(centre.scada.log)")
+            try eventually("it is heard") { try second.ask("set 5002 on") == "true" }
         }
 
         @Test func `a site without control_centre takes no setpoint, and a stranger is no master`() throws {

@@ -71,6 +71,34 @@ extension BallastDaemonTests {
             withExtendedLifetime(door) {}
         }
 
+        @Test func `who follows is told line after line through the door, until it has enough`() throws {
+            let site = try Self.isolated()
+            let door = try Self.door(site)
+            try site.waitForMode("running")
+            // The daemon's own user counts as the control centre's program in a simulation.
+            for _ in 0..<6 {
+                var cycles: [UInt64] = []
+                try ControlClient.follow(at: site.controlSocket, patience: .seconds(20)) { answer in
+                    #expect(answer.error == nil)
+                    cycles.append(answer.status?.cycle ?? 0)
+                    return cycles.count < 3
+                }
+                #expect(cycles.count == 3)
+                #expect(zip(cycles, cycles.dropFirst()).allSatisfy { $0 < $1 }, "\(cycles)")
+            }
+            withExtendedLifetime(door) {}
+        }
+
+        @Test(.enabled(if: getuid() == 0, "takes root to become somebody else"))
+        func `who is not in the control centre's group follows nothing`() throws {
+            let site = try Self.isolated()
+            let door = try Self.door(site)
+            try site.waitForMode("running")
+            let answer = try Self.strangerAsks(#"{"command":"follow"}"#, at: site.controlSocket, of: site)
+            #expect(answer.contains("follow is for the group ballast-scada alone"), "\(answer)")
+            withExtendedLifetime(door) {}
+        }
+
         @Test(.enabled(if: getuid() == 0, "takes root to become somebody else"))
         func `nobody but the door is heard at the daemon's inner socket`() throws {
             let site = try Self.isolated()

@@ -56,6 +56,7 @@ import Testing
         // Whatever the role: `isControlCentre` says who may.
         (.agc,        true, true, true),
         (.agcRelease, true, true, true),
+        (.follow,     true, true, true),
         (.reset,    false, true, true),
         (.stop,     false, true, true),
         (.resume,   false, true, true),

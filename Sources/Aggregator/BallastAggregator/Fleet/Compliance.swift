@@ -14,29 +14,19 @@ struct Compliance: Sendable {
         var weight: Double?
     }
 
-    /// One site, or all of them together, in one month or quarter.
-    private struct Line {
-        var site: String?
-        var sites = 1
-        var scored = 0
-        var events = 0
-        var violationCount = 0
-        var violations: [ResponseViolation] = []
-        /// Score, accuracy, delay, sustained, in service; `nil` = not judged.
-        var parts: [Double?] = Array(repeating: nil, count: Line.partNames.count)
-        var signals = ToldSignal.Source.allCases.map { ToldSignal($0) }
-
-        static let partNames = ["score", "accuracy", "delay", "sustained", "in_service"]
-    }
+    typealias Line = ComplianceLine
 
     private static let sitesMost = 64
+    /// Of sites behind the places that are asked, in all periods.
+    private static let linesMost = 5_000
     private static let longest: Int64 = 400 * 86_400_000
     private let sites: [Site]
     private let range: Range<Int64>
     private let isCSV: Bool
+    private let codes: GridCodes
 
     /// - Throws: where the time is too long or the sites are too many for one answer.
-    init(_ call: Call, of sites: [Site]) throws(Refusal) {
+    init(_ call: Call, of sites: [Site], by codes: GridCodes) throws(Refusal) {
         let until = try call.query.number(.until) ?? WallClock.nowMilliseconds()
         let from = try call.query.number(.from) ?? max(0, until - Self.longest)
         guard from <= until, until - from <= Self.longest else {
@@ -45,7 +35,12 @@ struct Compliance: Sendable {
         guard sites.count <= Self.sitesMost else {
             throw Refusal(.badRequest, "\(sites.count) sites are too many for one answer: ask places below")
         }
-        (self.sites, range, isCSV) = (sites, from..<until, call.query.isCSV)
+        (self.sites, range, isCSV, self.codes) = (sites, from..<until, call.query.isCSV, codes)
+    }
+
+    /// Whole months and quarters, for the level above.
+    init(of sites: [Site], by codes: GridCodes) {
+        (self.sites, range, isCSV, self.codes) = (sites, 0..<Int64.max, false, codes)
     }
 
     /// The months and quarters that `range` touches, each quarter behind its last month there.
@@ -81,49 +76,50 @@ struct Compliance: Sendable {
 
     func answer(from store: TelemetryStore) async throws -> Response {
         var periods: [(name: String, lines: [Line])] = []
+        var count = 0
         for period in Self.periods(of: range) {
-            var (whole, weights) = (Line(sites: 0), Line.partNames.map { _ in 0.0 })
-            var lines: [Line] = []
-            for site in sites {
-                let line = try await line(of: site, in: period.range.clamped(to: range), from: store)
-                lines.append(line)
-                Self.add(line, weight: site.weight ?? 1, to: &whole, &weights)
+            let lines = try await lines(of: period, from: store)
+            count += lines.count
+            guard count <= Self.linesMost else {
+                throw Refusal(
+                    .badRequest, "more than \(Self.linesMost) lines: ask for less time, or places below")
             }
-            for index in whole.parts.indices where weights[index] > 0 {
-                whole.parts[index] = whole.parts[index].map { $0 / weights[index] }
-            }
-            periods.append((period.name, [whole] + lines))
+            periods.append((period.name, [Line.sum(lines)] + lines.map(\.line)))
         }
         return isCSV ? Answers.csv(Self.csv(periods)) : Answers.json(json(periods))
+    }
+
+    /// Each site in a period with its weight among the others: as it was told to us, or behind a level below
+    /// as that one has told it, which is of the whole period.
+    func lines(
+        of period: (name: String, range: Range<Int64>), from store: TelemetryStore
+    ) async throws -> [(line: Line, weight: Double)] {
+        var lines: [(line: Line, weight: Double)] = []
+        for site in sites {
+            let below = try await store.months(of: site.id, period.name, told: period.range)
+            guard below.isEmpty else {
+                lines += below
+                continue
+            }
+            let line = try await line(of: site, in: period.range.clamped(to: range), from: store)
+            lines.append((line, site.weight ?? 1))
+        }
+        return lines
     }
 
     private func line(
         of site: Site, in range: Range<Int64>, from store: TelemetryStore
     ) async throws -> Line {
-        let told = try await store.response(of: site.id, in: range)
+        let told = try await store.response(of: site.id, in: range, by: codes)
         var line = Line(site: site.id, events: told.eventCount)
         line.violationCount = told.violationCount
-        line.violations = told.violations
+        line.violations = Line.text(told.violations)
         line.signals = try await store.signals(of: site.id, in: range)
         if case .scored(let score) = told.verdict {
             line.scored = 1
             line.parts = [score.total, score.accuracy, score.delay, score.sustained, score.inService]
         }
         return line
-    }
-
-    /// Sites count by their nameplates; one that was not judged is counted, and moves nothing.
-    private static func add(_ line: Line, weight: Double, to whole: inout Line, _ weights: inout [Double]) {
-        whole.sites += 1
-        whole.scored += line.scored
-        whole.events += line.events
-        whole.violationCount += line.violationCount
-        for index in whole.parts.indices {
-            guard let part = line.parts[index] else { continue }
-            whole.parts[index] = (whole.parts[index] ?? 0) + part * weight
-            weights[index] += weight
-        }
-        for index in whole.signals.indices { whole.signals[index].add(line.signals[index], weight: weight) }
     }
 
     // MARK: Texts
@@ -133,7 +129,7 @@ struct Compliance: Sendable {
     }
 
     private static var columns: [String] {
-        ["period", "site", "sites", "sites_scored", "events", "violations"] + Line.partNames
+        ["period", "site", "behind", "sites", "sites_scored", "events", "violations"] + Line.partNames
             + ToldSignal.Source.allCases.flatMap { source in
                 ToldSignal.columns.map { "\(source.rawValue)_\($0)" }
             }
@@ -146,7 +142,8 @@ struct Compliance: Sendable {
                 let counts = [line.sites, line.scored, line.events, line.violationCount].map(String.init)
                 let values = (line.parts + line.signals.flatMap(\.values)).map(number)
                 // All of them together have no site's name.
-                text += ([period.name, line.site ?? "all"] + counts + values).joined(separator: ",") + "\n"
+                let names = [period.name, line.site ?? "all", line.behind ?? ""]
+                text += (names + counts + values).joined(separator: ",") + "\n"
             }
         }
         return text
@@ -154,29 +151,10 @@ struct Compliance: Sendable {
 
     private func json(_ periods: [(name: String, lines: [Line])]) -> String {
         let list = periods.map { period in
-            "{\"period\":\"\(period.name)\",\"lines\":[\(period.lines.map(Self.json).joined(separator: ","))]}"
+            "{\"period\":\"\(period.name)\",\"lines\":[\(period.lines.map(\.json).joined(separator: ","))]}"
         }
-        let rules = ResponseViolation.Rule.allCases.map { "\"\($0.rawValue)_s\":\($0.seconds)" }
         return "{\"note\":\"ours, not a regulator's\",\"from_ms\":\(range.lowerBound)"
-            + ",\"until_ms\":\(range.upperBound),\"rules\":{\(rules.joined(separator: ","))}"
+            + ",\"until_ms\":\(range.upperBound),\"rules\":\(codes.json(at: range.upperBound))"
             + ",\"periods\":[\(list.joined(separator: ","))]}"
-    }
-
-    private static func json(_ line: Line) -> String {
-        func known(_ value: Double?) -> String { value.map { Words.fixed($0, 4) } ?? "null" }
-        func object(_ names: [String], _ values: [Double?]) -> String {
-            zip(names, values).map { "\"\($0)\":\(known($1))" }.joined(separator: ",")
-        }
-        let signals = zip(ToldSignal.Source.allCases, line.signals).map { source, signal in
-            "\"\(source.rawValue)\":{\(object(ToldSignal.columns, signal.values))}"
-        }
-        let violations = line.violations.map { one in
-            "{\"rule\":\"\(one.rule.rawValue)\",\"event_ms\":\(one.eventMilliseconds)"
-                + ",\"share\":\(Words.fixed(one.share, 4))}"
-        }
-        return "{\"site\":\(line.site.map(JSONText.quoted) ?? "null"),\"sites\":\(line.sites)"
-            + ",\"sites_scored\":\(line.scored),\"events\":\(line.events)"
-            + ",\(object(Line.partNames, line.parts)),\(signals.joined(separator: ","))"
-            + ",\"violation_count\":\(line.violationCount),\"violations\":[\(violations.joined(separator: ","))]}"
     }
 }

@@ -42,6 +42,7 @@ actor FleetControl: Service {
     private var notes: [(id: String, state: String, words: String, at: Int64)] = []
     private var isKeeping = false
     private var traced: (sign: String, at: Int64) = ("", 0)
+    private var missing: [String] = []
 
     init(
         _ settings: AggregatorConfig.FleetSettings, store: TelemetryStore, desk: LeaseDesk, rows: FleetDesk,
@@ -133,6 +134,11 @@ actor FleetControl: Service {
                 sequence: command.sequence, bytes: bytes, until: command.until)
             desk.wake(command.place)
         }
+        let absent = controller.missingChildren(at: now)
+        for name in absent where !missing.contains(name) {
+            log("\(name) is missing at the meter: others take its part at once")
+        }
+        missing = absent
         trace(at: now, isLast: false)
         await tell(at: now)
     }
@@ -335,8 +341,16 @@ actor FleetControl: Service {
         guard isLast || sign != traced.sign || now - traced.at >= Self.tracePause else { return }
         traced = (sign, now)
         spoolGuarded { spool throws(LevelSpool.Failure) in
-            try spool.trace(of: above.dispatch, traceText(above.dispatch, at: now) ?? "{}", at: now)
+            let text = traceText(above.dispatch, at: now) ?? "{}"
+            try spool.tell("trace", text.dropFirst().dropLast(), at: now)
         }
+    }
+
+    /// Writes a record for the level above.
+    ///
+    /// - Parameter members: of its object, beside those that every record has.
+    func tell(_ kind: String, _ members: String, at now: Int64) {
+        spoolGuarded { spool throws(LevelSpool.Failure) in try spool.tell(kind, members, at: now) }
     }
 
     private func spoolGuarded(_ body: (inout LevelSpool) throws(LevelSpool.Failure) -> Void) {

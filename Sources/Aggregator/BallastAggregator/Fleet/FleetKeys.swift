@@ -45,6 +45,8 @@ extension FleetReader {
         static let renewal = seconds("renew_s", 0.5...30, 2, "how often it is renewed")
         static let silence = seconds(
             "silence_s", 5...120, 10, "a child that is not heard for longer is silent")
+        static let meter = name(
+            "meter", "the child whose meter stands at the level's own connection: it shows who is missing")
         static let importLimit = watts("import_limit_kw", "the most that is drawn at its own connection")
         static let exportLimit = watts("export_limit_kw", "the most that is fed in there")
         static let reserveUp = watts("reserve_up_kw", "kept back for frequency response")

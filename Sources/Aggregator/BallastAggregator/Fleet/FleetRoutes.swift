@@ -1,4 +1,5 @@
 import Fleet
+import FrequencyRecord
 import Hummingbird
 import JSONText
 import LinuxIO
@@ -8,9 +9,14 @@ struct FleetRoutes: Sendable {
     let control: FleetControl
     let store: TelemetryStore
     let tree: FleetTree
+    /// What sites' months are held against.
+    let codes: GridCodes
 
-    init(_ control: FleetControl, _ settings: AggregatorConfig.FleetSettings, _ store: TelemetryStore) {
-        (self.control, self.store, tree) = (control, store, settings.tree)
+    init(
+        _ control: FleetControl, _ settings: AggregatorConfig.FleetSettings, _ store: TelemetryStore,
+        _ codes: GridCodes
+    ) {
+        (self.control, self.store, tree, self.codes) = (control, store, settings.tree, codes)
     }
 
     static let dispatchPattern = "/v1/dispatches"
@@ -93,11 +99,8 @@ struct FleetRoutes: Sendable {
     private func compliance(_ call: Call) async throws -> Response {
         try check(.read, call.site, call.caller)
         guard let node = tree.index(of: call.site) else { throw Refusal(.notFound, "there is no such place") }
-        let sites = tree.leaves(under: node).map { leaf in
-            let place = tree.nodes[leaf].place
-            return Compliance.Site(id: place.id, weight: place.nameplate.map { Double($0.count) })
-        }
-        return try await Compliance(call, of: sites).answer(from: store)
+        let sites = tree.leaves(under: node).map { Compliance.Site(tree.nodes[$0].place) }
+        return try await Compliance(call, of: sites, by: codes).answer(from: store)
     }
 
     private func ask(_ call: Call) async throws -> Response {

@@ -1,5 +1,6 @@
 import BallastLink
 import Fleet
+import FrequencyRecord
 import LinuxIO
 import ServiceLifecycle
 
@@ -11,15 +12,16 @@ struct FleetServices: Sendable {
     /// - Throws: where the spool, a certificate or the tree cannot be used.
     init(
         _ settings: AggregatorConfig.FleetSettings, store: TelemetryStore, desk: LeaseDesk, rows: FleetDesk,
-        signs: SiteSigns, log: @escaping @Sendable (String) -> Void
+        signs: SiteSigns, codes: GridCodes, log: @escaping @Sendable (String) -> Void
     ) throws {
         let control = try FleetControl(
             settings, store: store, desk: desk, rows: rows, signs: signs, log: log)
-        routes = FleetRoutes(control, settings, store)
+        routes = FleetRoutes(control, settings, store, codes)
         var services: [any Service] = [control]
         if let upward = settings.upward {
             let uplink = try Uplink(upward.link) { log("upward: \($0)") }
             services.append(FleetUplink(uplink: uplink, control: control))
+            services.append(MonthTeller(control, settings, store, codes, log: log))
         }
         self.services = services
     }
@@ -112,6 +114,10 @@ extension FleetControl {
                 "margin_without_largest_watts",
                 "Redundancy: what is left to inject once the strongest below it has dropped out.",
                 known(sum.marginWithoutLargest))
+            add(
+                "margin_without_line_watts",
+                "Redundancy: the same once the line below it that leads to the most has dropped out.",
+                known(sum.marginWithoutLine))
             add("children_heard", "Lowest places below it that report.", Double(sum.heard))
             add("children_silent", "Lowest places below it that nobody hears.", Double(sum.silent))
             add("simulated", "1 where something below it is simulated.", sum.isSimulated ? 1 : 0)

@@ -64,7 +64,7 @@ enum FleetReader {
             }
             return Settings(
                 role: role, place: place, isSimulation: simulated == .simulation, tree: tree.tree,
-                remarks: tree.remarks
+                remarks: tree.remarks + tree.tree.splitGroups
                     + (isAlone ? ["nobody stands above this campus: upward is missing"] : []),
                 control: control, upward: upward)
         }
@@ -180,11 +180,11 @@ enum FleetReader {
     private static func readControl(_ reader: ConfigReader) -> FleetController.Settings? {
         let (mode, balancing) = (reader.value(Keys.share), reader.value(Keys.balancing))
         let (lease, renewal) = (reader.value(Keys.lease), reader.value(Keys.renewal))
-        let silence = reader.value(Keys.silence)
+        let (silence, meter) = (reader.value(Keys.silence), reader.value(Keys.meter))
         let (draw, feed) = (reader.value(Keys.importLimit), reader.value(Keys.exportLimit))
         let (up, down) = (reader.value(Keys.reserveUp), reader.value(Keys.reserveDown))
-        guard let mode, let balancing, let lease, let renewal, let silence, let draw, let feed, let up,
-            let down
+        guard let mode, let balancing, let lease, let renewal, let silence, let meter, let draw, let feed,
+            let up, let down
         else { return nil }
         if renewal * 2 > lease {
             reader.refuse("renew_s", "two renewals must fit into lease_s: one may be lost")
@@ -192,6 +192,7 @@ enum FleetReader {
         var settings = FleetController.Settings()
         settings.sharing = SharingSettings(mode: mode, balancing: balancing)
         (settings.lease, settings.renewal, settings.silence) = (lease, renewal, silence)
+        settings.meter = meter
         settings.bounds = FleetBounds(
             importLimit: draw.map { WholeWatts(-$0.count) }, exportLimit: feed,
             reserveUp: up ?? WholeWatts(0), reserveDown: down ?? WholeWatts(0))

@@ -118,6 +118,7 @@ enum FleetNodes {
         text += ",\"soc_permille\":\(FleetTrace.number(sum.chargePermille)),\"nameplate_w\":\(sum.nameplate)"
         text += ",\"availability_permille\":\(FleetTrace.number(sum.availabilityPermille))"
         text += ",\"margin_without_largest_w\":\(sum.marginWithoutLargest)"
+        text += ",\"margin_without_line_w\":\(sum.marginWithoutLine)"
         return text + ",\"heard\":\(sum.heard),\"silent\":\(sum.silent),\"simulated\":\(sum.isSimulated)"
     }
 }

@@ -53,12 +53,14 @@ struct LevelSpool {
         return reports
     }
 
-    /// Writes what stands behind a dispatch.
-    mutating func trace(of dispatch: String, _ text: String, at now: Int64) throws(Failure) {
+    /// Writes a record that must not be lost.
+    ///
+    /// - Parameter members: of its object, beside those that every record has.
+    mutating func tell(_ kind: String, _ members: some StringProtocol, at now: Int64) throws(Failure) {
         let mode = isSimulation ? "simulation" : "production"
         let head =
-            "{\"v\":1,\"kind\":\"trace\",\"mono_ms\":\(Self.monotonic),\"t_ms\":\(now),\"mode\":\"\(mode)\","
-        _ = try writer.append(Array((head + text.dropFirst()).utf8), lane: .kept)
+            "{\"v\":1,\"kind\":\"\(kind)\",\"mono_ms\":\(Self.monotonic),\"t_ms\":\(now),\"mode\":\"\(mode)\","
+        _ = try writer.append(Array("\(head)\(members)}".utf8), lane: .kept)
         try writer.sync()
     }
 
@@ -77,24 +79,21 @@ struct LevelSpool {
             case .reporting:
                 low += states[leaf]?.charge.count ?? 0
                 high += states[leaf]?.discharge.count ?? 0
-            case .silent(let lease), .missing(let lease):
+            case .silent(let lease):
                 low += min(0, lease.count)
                 high += max(0, lease.count)
-            case .gone: continue
+            case .missing, .gone: continue
             }
         }
         let bounds = controller.settings.bounds
         high = max(0, min(high - bounds.reserveUp.count, bounds.exportLimit?.count ?? .max))
         low = min(0, max(low + bounds.reserveDown.count, bounds.importLimit?.count ?? .min))
-        let heard = controller.children.keys.map { states[$0] }
-        let meters = heard.compactMap { $0?.meter?.count }
         return LevelReport(
             at: now,
             state: SiteState(
                 power: WholeWatts(sum.power), charge: WholeWatts(low), discharge: WholeWatts(high),
                 stored: WattHours(sum.stored), capacity: WattHours(sum.capacity),
-                isSimulated: isSimulation || sum.isSimulated,
-                meter: meters.count == heard.count ? WholeWatts(meters.reduce(0, +)) : nil),
+                isSimulated: isSimulation || sum.isSimulated, meter: controller.connection(at: now)),
             nameplate: sum.nameplate, heard: Int64(sum.heard), silent: Int64(sum.silent))
     }
 

@@ -14,7 +14,7 @@ struct RetentionRule: Sendable, Equatable {
         var records: Set<String> {
             switch self {
             case .values: ["snapshot", "delta", "telemetry", "cells"]
-            case .events: ["event", "frequency_event", "frequency_time", "signal_time"]
+            case .events: ["event", "frequency_event", "frequency_time", "signal_time", "months"]
             case .energy: ["energy"]
             case .requests, .minutes: []
             }

@@ -42,10 +42,12 @@ extension TelemetryStore {
         }
     }
 
-    /// What was told of the response to the frequency in a time.
-    func response(of site: String, in range: Range<Int64>) async throws -> ToldResponse {
+    /// What was told of the response to the frequency in a time, held against `codes`.
+    func response(
+        of site: String, in range: Range<Int64>, by codes: GridCodes = GridCodes()
+    ) async throws -> ToldResponse {
         try await pool.read { database in
-            var told = ToldResponse()
+            var told = ToldResponse(codes)
             // A quarter of an hour stands at its end.
             for (kind, first, last) in [
                 ("frequency_event", range.lowerBound, range.upperBound),

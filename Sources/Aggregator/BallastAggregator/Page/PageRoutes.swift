@@ -45,7 +45,10 @@ extension AggregatorRoutes {
                 .get, "/v1/sites/{site}/compliance", .read,
                 "How the site has done by months and quarters; not a regulator's judgement.",
                 query: [.from, .until, .format]
-            ) { try await Compliance($0, of: [.init(id: $0.site, weight: nil)]).answer(from: store) },
+            ) { call in
+                try await Compliance(call, of: [.init(id: call.site, weight: nil)], by: codes)
+                    .answer(from: store)
+            },
             Route(
                 .get, "/v1/sites/{site}/cells", .read,
                 "The newest word of each battery that tells its single cells.", isFrequent: true

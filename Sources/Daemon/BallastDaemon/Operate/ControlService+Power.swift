@@ -78,10 +78,7 @@ extension ControlService {
     /// Hands a setpoint of the control centre to its desk.
     func centre(_ question: ControlServer.Question, _ asker: Asker) -> ControlAnswer? {
         let request = question.request
-        guard asker.isControlCentre else {
-            let group = RoleGroups.controlCentreGroup
-            return refused(request, asker, "\(request.command.rawValue) is for the group \(group) alone")
-        }
+        if let refusal = centreRefusal(request, asker) { return refusal }
         if let fault = request.fault { return refused(request, asker, fault) }
         guard let agc else {
             return refused(
@@ -92,6 +89,13 @@ extension ControlService {
                 request: request, asker: asker, until: .now() + AGCDesk.queueing,
                 answer: { question.answer($0) }))
         return isPut ? nil : ControlAnswer(error: "too many ask at once: try again")
+    }
+
+    /// `nil` = the asker is the control centre's program.
+    func centreRefusal(_ request: ControlRequest, _ asker: Asker) -> ControlAnswer? {
+        guard !asker.isControlCentre else { return nil }
+        let group = RoleGroups.controlCentreGroup
+        return refused(request, asker, "\(request.command.rawValue) is for the group \(group) alone")
     }
 
     func revoke(_ request: ControlRequest) -> ControlAnswer {

@@ -51,6 +51,7 @@ final class ControlService: Sendable {
     private let stop = StopFlag()
     private let beat: Beat
     let reversionDesk = ReversionDesk()
+    private let followers = StatusFollowers()
 
     init(
         link: CycleLink, units: [String], timing: TimingSource, access: ControlAccess, journal: Journal,
@@ -76,6 +77,7 @@ final class ControlService: Sendable {
             $0.trips = trips
             $0.events = events
         }
+        followers.tell(at: .now()) { statusNow }
     }
 
     /// The newest; `nil` before the first cycle.
@@ -197,6 +199,8 @@ final class ControlService: Sendable {
                 case .lease: return lease(question, asker)
                 case .certificate: return certificate(question.request, asker)
                 case .agcRelease: return centre(question, asker)
+                case .follow:
+                    return centreRefusal(question.request, asker) ?? followers.take(question)
                 case .agc:
                     return still.isBehind(at: .now())
                         ? refused(question.request, asker, Self.stoodStill) : centre(question, asker)
@@ -264,7 +268,7 @@ final class ControlService: Sendable {
                 return answer
             }
         case .reset, .stop, .resume, .setpoint, .revoke, .mode, .modbusWrite, .reversion, .frequencyTest,
-            .capture, .lease, .certificate, .agc, .agcRelease:
+            .capture, .lease, .certificate, .agc, .agcRelease, .follow:
             log(request, asker)
             let answer = change(request, asker)
             if let error = answer.error { return refused(request, asker, error) }
@@ -285,7 +289,7 @@ final class ControlService: Sendable {
         case .reversion: return reversion(request)
         case .frequencyTest: return frequencyTest(request)
         case .capture: return capture(request)
-        case .status, .timing, .trips, .metrics, .lease, .certificate, .agc, .agcRelease:
+        case .status, .timing, .trips, .metrics, .lease, .certificate, .agc, .agcRelease, .follow:
             return ControlAnswer(error: "nothing to change")
         }
     }
