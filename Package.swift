@@ -437,8 +437,8 @@ let package = Package(
         tests(
             "BooksStoreTests",
             [
-                "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksStore", "BooksSupport",
-                "JSONText", "LinuxIO", "ProgramSupport", "ballast-aggregator",
+                "ExactAmounts", "Metering", "Ledger", "Contracts", "Settlement", "BooksFiles", "BooksStore",
+                "BooksSupport", "JSONText", "LinuxIO", "ProgramSupport", "ballast-aggregator",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         tests("BooksFilesTests", ["BooksSupport", "ballast-aggregator"]),

@@ -214,11 +214,21 @@ def judge_run(folder, intervals, contracts, tariffs, start, until):
     wrong = [k for k in set(expected) | set(found) if expected[k] != found[k]]
     if wrong or not found:
         sys.exit("\n".join(f"{k}: {found[k]} paise, a second count gives {expected[k]}" for k in wrong) or "no line")
+    prepaid = {(c["buyer"], c["id"]) for c in deals.get("contracts", []) if c.get("payment") == "prepaid"}
     for party in sorted({k[0] for k in found}):
         # Refuses what is not well-formed.
         page = ElementTree.parse(os.path.join(folder, f"bill-{party}.html"))
-        if sum(1 for row in page.iter("{http://www.w3.org/1999/xhtml}tr")) != 2 + sum(1 for k in found if k[0] == party):
+        rows = ["".join(row.itertext()).split("\n")[0] for row in page.iter("{http://www.w3.org/1999/xhtml}tr")]
+        total = sum(v for k, v in found.items() if k[0] == party)
+        # Out of escrow came what was delivered, and it was the buyer's own.
+        escrow = -sum(v for k, v in found.items() if k[0] == party and k[1] in ("delivery", "storage") and (party, k[2]) in prepaid)
+        if len(rows) != (4 if escrow else 2) + sum(1 for k in found if k[0] == party):
             sys.exit(f"bill-{party}.html has not a row for each line")
+        rest = total + escrow
+        amount = lambda paise: f"{'-' if paise < 0 else ''}{abs(paise) // 100}.{abs(paise) % 100:02}"
+        words = ("to pay" if rest < 0 else "paid: nothing is left to pay" if rest == 0 and escrow else "to get") + amount(rest)
+        if not rows[-1].startswith(words) or escrow and not rows[-2].startswith("paid from escrow" + amount(escrow)):
+            sys.exit(f"bill-{party}.html ends with {rows[-2:]}, a second count with {words} after {escrow} paise of escrow")
     print(f"{len(found)} lines agree")
 
 

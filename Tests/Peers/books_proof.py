@@ -6,7 +6,8 @@ ROOTS.json is the answer of GET /v1/books/roots, kept from a day on which it was
 GET /v1/books/events/NUMBER/proof. An event's hash is the SHA-256 of its fields, each on a line, after the hash of the event
 before it. The events of a day are the leaves of a tree (RFC 6962: leaves begin with a byte 0, inner nodes with a byte 1),
 whose root is the day's. The records that an event stands for (GET …/proof?resource=NAME or ?party=NAME: intervals, bills,
-transfers) are the leaves of a tree of their own, whose root stands in the event: each is its fields, a line each, every text
+transfers) are the leaves of a tree of their own, whose root stands in the event under one of five names, each for its own kinds
+of records: what else stands in an event was named by people, and is no root. A record is its fields, a line each, every text
 as a JSON string, so that no text can hold a line break that ends it. Roots from before that have the texts as they are; of such
 a record its fields are not told apart here, for a person's line breaks look like them. Whoever changes one event must change the
 root, which others have kept.
@@ -16,6 +17,11 @@ import hashlib
 import json
 import sys
 
+ROOTS = {
+    "intervals_root": {"interval"}, "registers_root": {"register"}, "bills_root": {"bill"}, "transfers_root": {"transfer"},
+    "rows_root": {"party", "zone", "resource", "contract", "batch", "run", "intervals", "registers"},
+}
+
 
 def sha256(data):
     return hashlib.sha256(data).digest()
@@ -23,6 +29,8 @@ def sha256(data):
 
 def event_hash(proof):
     fields = [proof["previous"], proof["seq"], proof["at_s"], proof["who"], proof["kind"], proof["data"]]
+    if any("\n" in str(field) for field in fields):
+        raise ValueError("an event's field is more than a line")
     return sha256("".join(f"{field}\n" for field in fields).encode()).hex()
 
 
@@ -34,10 +42,16 @@ def root_of(text, path):
     return node.hex()
 
 
+def kind_of(text):
+    first = text.split("\n")[0]
+    return json.loads(first) if first.startswith('"') else first
+
+
 def wrong_records(proof):
     """Those that are not among what the event noted."""
     noted = json.loads(proof["data"])
-    return [one for one in proof.get("records", []) if root_of(one["text"], one["path"]) != noted.get(one["root"])]
+    return [one for one in proof.get("records", []) if kind_of(one["text"]) not in ROOTS.get(one["root"], ())
+            or root_of(one["text"], one["path"]) != noted.get(one["root"])]
 
 
 def shown(text):
@@ -76,7 +90,7 @@ def main(arguments):
             holds += 1
             records += len(proof.get("records", []))
             for one in proof.get("records", []):
-                print(f"{name}: noted by event {proof['seq']} of {proof['day']}: {shown(one['text'])}")
+                print(f"{name}: noted by event {proof['seq']} of {proof['day']} in its {one['root']}: {shown(one['text'])}")
     print(f"{holds} of {len(arguments) - 1} events hold, with {records} records")
     sys.exit(0 if holds == len(arguments) - 1 else 1)
 

@@ -19,13 +19,21 @@ package enum BillText {
         _ bill: Bill, _ asset: Asset, _ rate: ExchangeRate?, _ payment: BillPayment? = nil
     ) -> String {
         let satoshi = rate.flatMap { BitcoinBill(bill, $0, asset: asset) }
-        let paid = payment.map { [$0.state, $0.due.text, $0.paid.text(asset)] } ?? []
+        let paid = payment.map {
+            [
+                $0.state.rawValue, $0.due?.text ?? "", $0.paid.text(asset), $0.escrow.text(asset),
+                $0.rest.text(asset),
+            ]
+        }
         let heads = satoshi == nil ? [] : ["amount_btc"]
-        let more = payment == nil ? [] : ["bill_state", "bill_due", "bill_paid_inr"]
+        let more =
+            payment == nil
+            ? [] : ["bill_state", "bill_due", "bill_paid_inr", "bill_escrow_inr", "bill_rest_inr"]
         return CSVTable.row(columns + heads + more)
             + bill.lines.indices.map {
                 let amount = satoshi?.lines[$0].text(.btc)
-                return CSVTable.row(fields(bill.lines[$0], asset) + (amount.map { [$0] } ?? []) + paid)
+                return CSVTable.row(
+                    fields(bill.lines[$0], asset) + (amount.map { [$0] } ?? []) + (paid ?? []))
             }.joined()
     }
 
@@ -38,27 +46,51 @@ package enum BillText {
     }
 }
 
-/// What is paid of a bill, and until when the rest is due.
+/// What is paid of a bill, and until when the rest is due; each in the bill's asset.
 package struct BillPayment {
-    /// `open`, `overdue`, `paid`, `credit` or `paid_out`.
-    let state: String
-    /// A magnitude, in the bill's asset.
-    let paid: MinorUnits
-    let due: UTCInstant
+    package let total: MinorUnits
+    /// What escrow paid for its lines: it was the party's, and counts for them.
+    package let escrow: MinorUnits
+    /// A magnitude: what the party paid of what it owed, or got of what it was to get.
+    package var paid: MinorUnits
+    /// `nil` = nobody here keeps what is paid, and when.
+    let due: UTCInstant?
+    let now: UTCInstant
 
-    package init(state: String, paid: MinorUnits, due: UTCInstant) {
-        (self.state, self.paid, self.due) = (state, paid, due)
+    package init(
+        total: MinorUnits, escrow: MinorUnits, paid: MinorUnits = .zero, due: UTCInstant? = nil,
+        now: UTCInstant = UTCInstant(seconds: 0)
+    ) {
+        (self.total, self.escrow, self.paid, self.due, self.now) = (total, escrow, paid, due, now)
     }
 
-    /// What is still asked for, in people's words, and how much that is.
-    func rest(of total: MinorUnits) -> (words: String, amount: MinorUnits) {
-        let rest = MinorUnits(Int64(clamping: total.count.magnitude) - paid.count)
+    /// Before anything was paid; positive is to get, negative to pay.
+    var owed: MinorUnits { MinorUnits(Int64(clamping: Int128(total.count) + Int128(escrow.count))) }
+
+    /// What is still to get; negative: to pay.
+    package var rest: MinorUnits {
+        MinorUnits(owed > .zero ? owed.count - paid.count : owed.count + paid.count)
+    }
+
+    package enum State: String {
+        case open, overdue, paid, credit
+        case paidOut = "paid_out"
+    }
+
+    package var state: State {
+        if rest > .zero { return .credit }
+        if rest == .zero { return owed > .zero ? .paidOut : .paid }
+        return due.map { now >= $0 } ?? false ? .overdue : .open
+    }
+
+    /// What is still asked for, in people's words.
+    var words: String {
         switch state {
-        case "paid": return ("paid: nothing is left to pay", .zero)
-        case "paid_out": return ("paid out: nothing is left to get", .zero)
-        case "overdue": return ("overdue since \(due.text): to pay", MinorUnits(-rest.count))
-        case "credit": return ("to get", rest)
-        case _: return ("to pay until \(due.text)", MinorUnits(-rest.count))
+        case .paid: "paid: nothing is left to pay"
+        case .paidOut: "paid out: nothing is left to get"
+        case .overdue: "overdue since \(due?.text ?? "?"): to pay"
+        case .credit: "to get"
+        case .open: due.map { "to pay until \($0.text)" } ?? "to pay"
         }
     }
 }
@@ -126,11 +158,12 @@ package struct BillPage {
         let whole = satoshi(bitcoin?.total, "th")
         guard let payment else { return row(bill.total < .zero ? "to pay" : "to get", bill.total, whole) }
         let empty = bitcoin == nil ? "" : "<th></th>"
-        let (words, rest) = payment.rest(of: bill.total)
-        if payment.paid == .zero { return row(words, rest, whole) }
-        let verb = bill.total < .zero ? "paid" : "paid out"
-        return row("sum of the lines", bill.total, whole) + row(verb, payment.paid, empty)
-            + row(words, rest, empty)
+        let rest = { row(payment.words, payment.rest, $0) }
+        if payment.paid == .zero, payment.escrow == .zero { return rest(whole) }
+        let verb = payment.owed > .zero ? "paid out" : "paid"
+        return row("sum of the lines", bill.total, whole)
+            + (payment.escrow == .zero ? "" : row("paid from escrow", payment.escrow, empty))
+            + (payment.paid == .zero ? "" : row(verb, payment.paid, empty)) + rest(empty)
     }
 
     private func satoshi(_ amount: MinorUnits?, _ tag: String) -> String {

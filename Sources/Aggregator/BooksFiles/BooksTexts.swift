@@ -28,10 +28,11 @@ struct BooksTexts {
         ]
         for bill in bills {
             let party = input.facts.parties.first { $0.id == bill.party }
+            let payment = payment(bill)
             let page = BillPage(
                 bill: bill, party: party?.name ?? bill.party, run: id, period: input.facts.period,
-                asset: asset, bitcoin: input.bitcoin, sources: sources)
-            files["bill-\(bill.party).csv"] = BillText.csv(bill, asset, input.bitcoin)
+                asset: asset, bitcoin: input.bitcoin, sources: sources, payment: payment)
+            files["bill-\(bill.party).csv"] = BillText.csv(bill, asset, input.bitcoin, payment)
             files["bill-\(bill.party).html"] = page.html
         }
         if let rate = input.bitcoin { files["sendmany.json"] = payments(rate) }
@@ -50,11 +51,22 @@ struct BooksTexts {
         if run.open.count > 10 { lines.append("open: … and \(run.open.count - 10) more, see blocks.csv") }
         lines += input.substitutions.map(Self.text)
         for bill in bills {
+            let what = payment(bill).map {
+                "\($0.escrow.text(asset)) paid from escrow, \($0.words) \($0.rest.text(asset))"
+            }
             lines.append(
                 "\(bill.party): \(bill.total.text(asset)) \(asset.code) "
-                    + "(\(bill.total < .zero ? "to pay" : "to get"), \(bill.lines.count) lines)")
+                    + "(\(what ?? (bill.total < .zero ? "to pay" : "to get")), \(bill.lines.count) lines)")
         }
         return lines
+    }
+
+    /// What escrow paid of a bill; `nil` of nothing. What else is paid, nobody keeps here.
+    private func payment(_ bill: Bill) -> BillPayment? {
+        guard let name = BookAccounts.bills(bill.party),
+            let left = ledger.balance(AccountKey(name, asset)), left != bill.total
+        else { return nil }
+        return BillPayment(total: bill.total, escrow: MinorUnits(left.count - bill.total.count))
     }
 
     private static func text(_ open: OpenBlock) -> String {
@@ -261,14 +273,24 @@ struct BooksTexts {
             }.joined()
     }
 
+    /// Whether escrow paid the line.
+    private func isPaid(_ line: BillLine, _ bill: Bill) -> Bool {
+        input.facts.contracts.map(\.terms).contains {
+            $0.payment == .prepaid && $0.buyer == bill.party && bill.delivery(of: $0.id)?.id == line.id
+        }
+    }
+
     /// The map that a wallet's `sendmany` takes. Nothing here sends it.
     private func payments(_ rate: ExchangeRate) -> String {
         var rows: [String] = []
-        for bill in bills where bill.total > .zero {
+        for bill in bills where (payment(bill)?.rest ?? bill.total) > .zero {
             let party = input.facts.parties.first { $0.id == bill.party }
-            guard let address = party?.bitcoinAddress,
-                let amount = BitcoinBill(bill, rate, asset: asset)?.total, amount > .zero
+            guard let address = party?.bitcoinAddress, let whole = BitcoinBill(bill, rate, asset: asset)
             else { continue }
+            // What escrow paid, the party does not pay once more.
+            let paid = zip(bill.lines, whole.lines).filter { isPaid($0.0, bill) }.map(\.1.count)
+            let amount = MinorUnits(paid.reduce(whole.total.count, -))
+            if amount <= .zero { continue }
             rows.append("  \"\(address)\": \(amount.text(.btc))")
         }
         return rows.isEmpty ? "{}\n" : "{\n\(rows.joined(separator: ",\n"))\n}\n"

@@ -38,23 +38,24 @@ enum BillDesk {
         try Int64.fetchOne(database, sql: "SELECT CAST(strftime('%s', 'now') AS INTEGER)") ?? 0
     }
 
-    static func state(total: Int64, paid: Int64, due: Int64, now: Int64) -> String {
-        if total > 0 { return paid >= total ? "paid_out" : "credit" }
-        if -total <= paid { return "paid" }
-        return now >= due ? "overdue" : "open"
+    private static func payment(_ row: Row, at now: Int64) -> BillPayment {
+        BillPayment(
+            total: MinorUnits(row["total"]), escrow: MinorUnits(row["escrow"]), paid: MinorUnits(row["paid"]),
+            due: UTCInstant(seconds: row["due_s"]), now: UTCInstant(seconds: now))
     }
 
     private static func members(_ row: Row, at now: Int64) -> [(String, String)] {
-        let (total, paid): (Int64, Int64) = (row["total"], row["paid"])
-        func rupees(_ value: Int64) -> String { JSONOut.text(MinorUnits(value).text(.inr)) }
+        let payment = payment(row, at: now)
+        func rupees(_ value: MinorUnits) -> String { JSONOut.text(value.text(.inr)) }
         return [
             ("id", JSONOut.text(row["id"])), ("party", JSONOut.text(row["party"])),
             ("run", JSONOut.text(row["run_id"])),
             ("from", JSONOut.text(UTCInstant(seconds: row["from_s"]).text)),
             ("until", JSONOut.text(UTCInstant(seconds: row["until_s"]).text)),
-            ("due", JSONOut.text(UTCInstant(seconds: row["due_s"]).text)), ("total_inr", rupees(total)),
-            ("paid_inr", rupees(paid)),
-            ("state", JSONOut.text(state(total: total, paid: paid, due: row["due_s"], now: now))),
+            ("due", JSONOut.text(UTCInstant(seconds: row["due_s"]).text)),
+            ("total_inr", rupees(payment.total)), ("escrow_inr", rupees(payment.escrow)),
+            ("paid_inr", rupees(payment.paid)), ("rest_inr", rupees(payment.rest)),
+            ("state", JSONOut.text(payment.state.rawValue)),
             ("note", "\"estimate from meter data, not the bill of a licensed supplier\""),
         ]
     }
@@ -116,14 +117,7 @@ enum BillDesk {
         let (row, bill) = try find(call, database)
         return BillText.csv(
             bill, .inr, try rate(row, try TariffDesk.file(database, version: row["tariffs"])),
-            try payment(row, database))
-    }
-
-    private static func payment(_ row: Row, _ database: Database) throws -> BillPayment {
-        let (total, paid, due): (Int64, Int64, Int64) = (row["total"], row["paid"], row["due_s"])
-        return BillPayment(
-            state: state(total: total, paid: paid, due: due, now: try now(database)),
-            paid: MinorUnits(paid), due: UTCInstant(seconds: due))
+            payment(row, at: try now(database)))
     }
 
     private static func period(_ row: Row) throws -> Period {
@@ -156,7 +150,7 @@ enum BillDesk {
             bill: bill, party: name ?? bill.party, run: row["run_id"], period: period, asset: .inr,
             bitcoin: try rate(row, tariffs), sources: sources,
             origins: try OriginRows.words(bill, row["run"], tariffs.carbon, database),
-            payment: try payment(row, database),
+            payment: payment(row, at: try now(database)),
             explainedBy: "ballast-aggregator explain LINE --config FILE"
         ).html
     }
@@ -191,29 +185,33 @@ enum BillDesk {
             return (amount, asset)
         }
         let (row, bill) = try find(call, database)
-        let paid: Int64 = row["paid"]
-        let left = Int64(clamping: bill.total.count.magnitude) - paid
+        var payment = payment(row, at: try now(database))
+        let left = Int64(clamping: payment.rest.count.magnitude)
         if amount.count > left {
             throw BooksRefusal.impossible(
-                "amount_inr: only \(MinorUnits(max(0, left)).text(.inr)) INR of \(call.id) is left")
+                "amount_inr: only \(MinorUnits(left).text(.inr)) INR of \(call.id) is left")
         }
-        let isCredit = bill.total > .zero
+        let isCredit = payment.rest > .zero
         if isCredit, call.scope != nil {
             throw BooksRefusal(403, "a credit is paid out by an admin")
         }
+        let isWhole = payment.escrow == .zero && payment.paid == .zero && amount.count == left
         let postings = try Self.postings(
-            isCredit ? -amount : amount, isWhole: paid == 0 && amount.count == left, of: bill, in: asset, row,
-            database)
+            isCredit ? -amount : amount, isWhole: isWhole, of: bill, in: asset, row, database)
+        // What escrow paid is counted in, as it was in keys of before: none comes twice.
+        let before = "\(payment.escrow.count + payment.paid.count)"
         try LedgerRows.post(
             Transfer(
                 at: call.now, text: "payment of \(call.id), in these books only", postings: postings),
-            key: TransferKey.pay.of(call.id, "\(paid)", "\(amount.count)"), database)
+            key: TransferKey.pay.of(call.id, before, "\(amount.count)"), database)
+        payment.paid = MinorUnits(payment.paid.count + amount.count)
         try database.execute(
-            sql: "UPDATE books_bill SET paid = paid + ? WHERE id = ?", arguments: [amount.count, call.id])
+            sql: "UPDATE books_bill SET paid = ? WHERE id = ?", arguments: [payment.paid.count, call.id])
         let satoshi = postings.last { $0.account.asset == .btc && $0.amount < .zero }.map { -$0.amount }
         return JSONOut.object([
             ("bill", JSONOut.text(call.id)),
-            ("paid_inr", JSONOut.text(MinorUnits(paid + amount.count).text(.inr))),
+            ("paid_inr", JSONOut.text(payment.paid.text(.inr))),
+            ("rest_inr", JSONOut.text(payment.rest.text(.inr))),
             ("btc", satoshi.map { JSONOut.text($0.text(.btc)) } ?? "null"),
             ("note", "\"moved within these books; no payment was made by this program\""),
         ])

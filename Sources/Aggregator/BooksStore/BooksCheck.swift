@@ -258,17 +258,35 @@ public enum BooksCheck {
                     WHERE t.key = 'r' || b.run || '/bill-' || b.party AND a.asset = 'INR'
                     AND a.name LIKE 'Assets:Party:%:Bills' AND a.party = b.party)
                 """)
-            + texts(
+            + payments(database)
+    }
+
+    /// What came out of escrow counts for the bill's party; what is paid of the rest, against it, and never
+    /// beyond it.
+    private static func payments(_ database: Database) throws -> [String] {
+        let (payments, escrow) = (BillRows.paymentKeys, BillRows.escrowKeys)
+        // Who only looks at an older database finds it as it is.
+        guard try database.columns(in: "books_bill").contains(where: { $0.name == "escrow" }) else {
+            return try texts(
                 database,
                 """
                 SELECT b.id || ' is paid otherwise than was posted' FROM books_bill b
-                WHERE run IN (SELECT n FROM books_run) AND paid <> (
-                    SELECT abs(coalesce(sum(amount), 0)) FROM books_transfer t
-                    JOIN books_posting p ON p.transfer = t.id JOIN books_account a ON a.id = p.account
-                    WHERE (t.key > 'pay/' || b.id || '/' AND t.key < 'pay/' || b.id || '0'
-                        OR t.key > 'pay-' || b.id || '-' AND t.key < 'pay-' || b.id || '.'
-                        OR t.key > 'r' || b.run || '/escrow-paid-' AND t.key < 'r' || b.run || '/escrow-paid.')
-                    AND a.asset = 'INR' AND a.name LIKE 'Assets:Party:%:Bills' AND a.party = b.party)
+                WHERE run IN (SELECT n FROM books_run)
+                AND paid <> abs(\(BillRows.posted("(\(payments) OR \(escrow))")))
+                """)
+        }
+        return try texts(
+            database,
+            """
+            SELECT b.id || ' is paid otherwise than was posted' FROM books_bill b
+            WHERE run IN (SELECT n FROM books_run) AND (paid > abs(total + escrow)
+                OR paid <> iif(total + escrow > 0, -1, 1) * \(BillRows.posted(payments)))
+            """)
+            + texts(
+                database,
+                """
+                SELECT b.id || ' is paid from escrow otherwise than was posted' FROM books_bill b
+                WHERE run IN (SELECT n FROM books_run) AND escrow <> \(BillRows.posted(escrow))
                 """)
     }
 

@@ -26,6 +26,7 @@ enum BooksTables {
         migrator.registerMigration("books6") { try $0.execute(sql: ErasedWords.table) }
         migrator.registerMigration("booksDue") { try $0.execute(sql: AutomaticContracts.table) }
         migrator.registerMigration("booksTransfers") { try TransferNotes.adopt($0) }
+        migrator.registerMigration("booksEscrow") { try BillRows.tellEscrow($0) }
         return migrator
     }
 

@@ -138,6 +138,33 @@ enum BillRows {
         }
     }
 
+    /// The keys of transfers `t` by which a bill `b` was paid.
+    static let paymentKeys = """
+        (t.key > 'pay/' || b.id || '/' AND t.key < 'pay/' || b.id || '0'
+        OR t.key > 'pay-' || b.id || '-' AND t.key < 'pay-' || b.id || '.')
+        """
+    /// The keys of transfers `t` by which escrow paid for deliveries on a bill `b`.
+    static let escrowKeys =
+        "(t.key > 'r' || b.run || '/escrow-paid-' AND t.key < 'r' || b.run || '/escrow-paid.')"
+
+    /// What transfers of these keys posted onto the account of a bill `b`.
+    static func posted(_ keys: String) -> String {
+        """
+        (SELECT coalesce(sum(amount), 0) FROM books_transfer t JOIN books_posting p ON p.transfer = t.id
+        JOIN books_account a ON a.id = p.account
+        WHERE \(keys) AND a.asset = 'INR' AND a.name LIKE 'Assets:Party:%:Bills' AND a.party = b.party)
+        """
+    }
+
+    /// Before, what escrow paid was added to what is paid, whoever was to get the rest.
+    static func tellEscrow(_ database: Database) throws {
+        try database.execute(
+            sql: """
+                ALTER TABLE books_bill ADD COLUMN escrow INTEGER NOT NULL DEFAULT 0;
+                UPDATE books_bill AS b SET escrow = \(posted(escrowKeys)), paid = abs(\(posted(paymentKeys)));
+                """)
+    }
+
     /// The run's transfers with all that a party's bill and meters say in one, its postings added up by
     /// account: so no transfer leaves a party with energy.
     static func grouped(
@@ -206,14 +233,12 @@ enum ContractRows {
     ) throws {
         for one in contracts where one.terms.payment == .prepaid {
             let terms = one.terms
-            let line = bills.first { $0.party == terms.buyer }?.lines.first {
-                $0.kind.isOfContract && $0.reference == terms.id && $0.adjusts.isEmpty
-            }
-            guard let line else { continue }
+            let bill = bills.first { $0.party == terms.buyer }
+            guard let line = bill?.delivery(of: terms.id) else { continue }
             let paid = try Escrow.pay(one, -line.amount, run: run, at: now, database)
             if paid == .zero { continue }
             try database.execute(
-                sql: "UPDATE books_bill SET paid = paid + ? WHERE id = ?",
+                sql: "UPDATE books_bill SET escrow = escrow + ? WHERE id = ?",
                 arguments: [paid.count, "\(run)-\(terms.buyer)"])
         }
     }

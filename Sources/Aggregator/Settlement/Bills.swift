@@ -50,6 +50,11 @@ public struct Bill: Equatable, Sendable {
         self.lines = lines
         self.total = total
     }
+
+    /// What a contract's energy comes to, corrections apart: the line that escrow pays.
+    public func delivery(of contract: String) -> BillLine? {
+        lines.first { $0.kind.isOfContract && $0.reference == contract && $0.adjusts.isEmpty }
+    }
 }
 
 /// Why there are no bills.

@@ -136,9 +136,7 @@ private struct PostingDesk {
         for contract in facts.contracts.sorted(by: { $0.terms.id < $1.terms.id }) {
             let terms = contract.terms
             guard let funded = escrow[terms.id] else { continue }
-            let line = bills.first { $0.party == terms.buyer }?.lines.first {
-                $0.kind.isOfContract && $0.reference == terms.id && $0.adjusts.isEmpty
-            }
+            let line = bills.first { $0.party == terms.buyer }?.delivery(of: terms.id)
             let paid = line.map { -$0.amount } ?? .zero
             try move(
                 TransferKey.escrowPaid.of(terms.id), "delivery of \(terms.id) paid from escrow", asset, paid,

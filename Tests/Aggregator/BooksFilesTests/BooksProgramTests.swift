@@ -15,9 +15,11 @@ import Testing
         deinit { try? FileManager.default.removeItem(atPath: path) }
 
         /// A changed copy of one of the example's files.
-        func copy(_ name: String, _ change: (String) -> String = { $0 }) throws -> String {
+        func copy(
+            _ name: String, from source: String? = nil, _ change: (String) -> String = { $0 }
+        ) throws -> String {
             let file = "\(path)/\(name)"
-            let text = try String(contentsOfFile: "\(example)/\(name)", encoding: .utf8)
+            let text = try String(contentsOfFile: source ?? "\(example)/\(name)", encoding: .utf8)
             try Data(change(text).utf8).write(to: URL(fileURLWithPath: file))
             return file
         }

@@ -1,3 +1,4 @@
+import BooksSupport
 import Foundation
 import Testing
 
@@ -40,5 +41,42 @@ import Testing
         #expect(try whole.status == 0 && left("\(scratch.path)/whole") == last, "\(whole.text)")
         let openings = try String(contentsOfFile: "\(second)/trial-balance.csv", encoding: .utf8)
         #expect(openings.contains("Equity:Opening,INR,-\(between)"), "\(openings)")
+    }
+
+    /// Each buyer of the example, once with a surplus of their own.
+    @Test(arguments: ["asha", "ravi", "coop"])
+    func `what escrow paid counts for its buyer, whoever gets the rest`(buyer: String) throws {
+        let contracts = try scratch.copy("contracts.yaml") {
+            let terms = """
+                  - {id: e1, kind: supply, buyer: \(buyer), resource: \(buyer == "asha" ? "coop-pv" : "asha-home"),
+                     from: "2026-11-01T11:00:00+05:30", until: "2026-11-01T14:00:00+05:30", energy_kwh: 6,
+                     price_inr_per_kwh: 4.50, penalty_inr_per_kwh: 1.00, payment: prepaid, traded_at: "2026-10-30T09:00:00+05:30"}
+
+                """
+            return $0.replacing("name: Asha Rao,", with: "name: Asha Rao, wallet_inr: 100,")
+                .replacing("name: Solar cooperative", with: "name: Solar cooperative\n    wallet_inr: 100")
+                .replacing("contracts:  ", with: "contracts:\n\(terms)  #")
+        }
+        let later = try scratch.copy("later.yaml", from: contracts) {
+            $0.replacing("prepaid", with: "postpaid")
+        }
+        let (out, twin) = ("\(scratch.path)/out", "\(scratch.path)/twin")
+        let run = try Program.books(["settle"] + Program.files(nil, contracts) + ["--out", out])
+        #expect(run.status == 0 && run.text.contains(" paid from escrow, "), "\(run.text)")
+        let files = ["\(Program.example)/intervals.csv", contracts, "\(Program.example)/tariffs.yaml"]
+        let verdict = try Judge.books(["run", out] + files + Program.day)
+        #expect(verdict.status == 0 && verdict.text.contains("lines agree"), "\(verdict.text)")
+        #expect(try Program.books(["settle"] + Program.files(nil, later) + ["--out", twin]).status == 0)
+        // Whoever prepaid gets by bitcoin what they would get without, and what they prepaid.
+        func sent(_ folder: String) throws -> Int {
+            let map = try String(contentsOfFile: "\(folder)/sendmany.json", encoding: .utf8)
+            let digits = map.split(separator: ": ").last?.prefix { $0.isNumber || $0 == "." } ?? "0"
+            return Int(digits.replacing(".", with: "")) ?? 0
+        }
+        let rows = try String(contentsOfFile: "\(out)/bill-asha.csv", encoding: .utf8).split(separator: "\n")
+        let column = try #require(rows[0].split(separator: ",").firstIndex(of: "amount_btc"))
+        let bought = rows.first { $0.contains(",delivery,e1,") && buyer == "asha" }?
+            .split(separator: ",", omittingEmptySubsequences: false)[column].replacing(".", with: "")
+        #expect(try sent(out) - sent(twin) == -(bought.flatMap { Int($0) } ?? 0))
     }
 }

@@ -185,6 +185,10 @@ import Testing
             "intervals of event 1, which named none"
         ),
         ("UPDATE books_bill SET paid = -total WHERE total < 0", "is paid otherwise than was posted"),
+        (
+            "UPDATE books_bill SET escrow = -total WHERE total < 0",
+            "paid from escrow otherwise than was posted"
+        ),
         ("UPDATE books_contract SET price = 100 * price", "contract c is not as it was noted last"),
         ("UPDATE books_terms SET energy_wh = 7", "contract c is not as it was noted last"),
         ("DELETE FROM books_contract_event WHERE n = 2", "contract c is not as it was noted last"),

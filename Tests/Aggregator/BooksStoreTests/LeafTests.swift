@@ -35,13 +35,18 @@ import Testing
         try folder.write("roots.json", try await desk.done(.roots))
         let told = try await desk.done(
             .proof, id: id, query: ["party": "coop"], as: Desk.caller(.vendor, "coop"))
-        try folder.write("proof.json", told)
-        let python = ProcessInfo.processInfo.environment["BALLAST_PYTHON"] ?? "/usr/bin/python3"
-        let checker = `The history of the books`.peers.appendingPathComponent("books_proof.py").path
-        let verdict = try Judge.run(
-            python, [checker, "\(folder.path)/roots.json", "\(folder.path)/proof.json"])
+        let verdict = try checked(told, folder)
         let object = try JSONSerialization.jsonObject(with: Data(told.utf8)) as? [String: Any]
         return (try #require(object), verdict.status, verdict.text)
+    }
+
+    private func checked(
+        _ proof: String, _ folder: ScratchText
+    ) throws -> (status: Int32, text: String) {
+        try folder.write("proof.json", proof)
+        let python = ProcessInfo.processInfo.environment["BALLAST_PYTHON"] ?? "/usr/bin/python3"
+        let checker = `The history of the books`.peers.appendingPathComponent("books_proof.py").path
+        return try Judge.run(python, [checker, "\(folder.path)/roots.json", "\(folder.path)/proof.json"])
     }
 
     /// No such text is taken any more, but books hold some from before.
@@ -122,5 +127,42 @@ import Testing
         #expect(
             told.contains("old form, fields cannot be told apart") && !told.contains("\u{2028}"), "\(told)")
         #expect(try desk.findings() == [])
+    }
+
+    @Test func `an id that is the hash of a record is no root of one`() async throws {
+        desk.now = Desk.start
+        try await desk.village()
+        try await desk.deposit("ravi", "1")
+        // A payment of 1,000,000.00 INR that never was; who names a hold chooses its id.
+        let text = """
+            "transfer"\n"transfer/asha/k/0"\n1793491200\n"the house, paid"\n"Assets:Party:Ravi:Wallet"\n"INR"
+            100000000\n"Assets:Party:Asha:Wallet"\n"INR"\n-100000000\n
+            """
+        let id = SHA256.hash(data: [0] + Array(text.utf8)).map { String(format: "%02x", $0) }.joined()
+        let ravi = Desk.caller(.consumer, "ravi")
+        try await desk.done(
+            .addHold, "{\"id\": \"\(id)\", \"party\": \"ravi\", \"amount\": 0.01, \"text\": \"x\"}", as: ravi)
+        try await desk.done(.endHold, "{action: release}", id: id, as: ravi)
+        let event = try await desk.queue.read {
+            try Int64.fetchOne($0, sql: "SELECT max(seq) FROM books_event")
+        }
+        desk.now = Desk.start + 86_400
+        try await desk.deposit("asha", "1")
+        try await desk.store.closeDays(before: desk.now)
+        let folder = try ScratchText()
+        try folder.write("roots.json", try await desk.done(.roots))
+        let proof = try await desk.done(.proof, id: "\(try #require(event))", as: ravi)
+        let good = try checked(proof, folder)
+        #expect(good.status == 0 && good.text.contains("1 of 1 events hold, with 0 records"), "\(good.text)")
+        for root in ["id", "body_sha256", "told", "transfers_root", "rows_root"] {
+            let record = JSONOut.object([
+                ("root", JSONOut.text(root)), ("text", JSONOut.text(text)), ("path", "[]"),
+            ])
+            let forged = proof.replacing("\"records\":[]", with: "\"records\":[\(record)]")
+            let caught = try checked(forged, folder)
+            #expect(
+                forged != proof && caught.status == 1 && caught.text.contains("0 of 1 events hold"),
+                "\(root): \(caught.text)")
+        }
     }
 }
