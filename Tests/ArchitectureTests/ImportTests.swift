@@ -51,7 +51,7 @@ import Testing
         "Recorder":      ["LinuxIO"],
         "Signatures":    ["CSodium"],
         "Deflate":       ["CZlib"],
-        "SafeOutput":    ["Quantities", "LinuxIO", "ModbusBus"],
+        "SafeOutput":    ["Quantities", "DeviceCodecs", "LinuxIO", "ModbusBus"],
         "ControlSocket": ["Quantities", "LinuxIO", "FoundationEssentials"],
         "SiteEvents":    ["JSONText", "LinuxIO", "Quantities", "Recorder", "SiteAudit"],
     ]
