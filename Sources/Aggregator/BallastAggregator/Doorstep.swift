@@ -2,8 +2,8 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// Whose connections are open, so that nobody takes all the room: those that have not said who they are, where
-/// they crowd, are closed once they stand there too long; those of one token are bounded in their number.
+/// Whose connections are open, so that nobody takes all the room: those that have not said who they are are
+/// closed, where they crowd, once they stand there too long; those of one token are bounded in their number.
 final class Doorstep: Sendable {
     private struct Held {
         var addresses: [ObjectIdentifier: String] = [:]
