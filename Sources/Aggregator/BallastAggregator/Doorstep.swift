@@ -3,7 +3,7 @@ import NIOHTTPTypes
 import Synchronization
 
 /// Whose connections are open, so that nobody takes all the room: those that have not said who they are are
-/// closed, where they crowd, once they stand there too long; those of one token are bounded in their number.
+/// closed, where they crowd, once they stand there too long; those of one token are bounded in number.
 final class Doorstep: Sendable {
     private struct Held {
         var addresses: [ObjectIdentifier: String] = [:]
