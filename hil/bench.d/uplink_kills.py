@@ -241,6 +241,9 @@ def judge(people, rig, faults):
         was_well = not any(begin - 3 <= at <= end + 3 for begin, end in faults)
         if life and was_well and (life[1] is None or life[1] - at > 2.5) and reason not in reasons:
             wrong.append(f"{reason} was answered, more than two seconds before any kill, and is nowhere")
+    unread = base.execute("SELECT count(*) FROM record WHERE kind = 'unreadable'").fetchone()[0]
+    if unread:
+        wrong.append(f"{unread} records came as no JSON object")
     twice = [name for name, count in granted.items() if count > 1]
     if len(streams) == 1 and twice:
         wrong.append(f"I8: granted twice: {twice[:3]}")

@@ -4,7 +4,8 @@ import Glibc
 import LinuxIO
 
 /// One aggregator serves a database: what it holds in memory of its sites, leases and alarms is true only
-/// while nobody else writes there. The lock is a file beside the database and ends with the process.
+/// while nobody else writes there. The lock is on a file beside the database, as versions before have it, and
+/// on the database itself, which nobody can remove and have; it ends with the process.
 final class DatabaseLock: Sendable {
     /// Another aggregator serves it, or the lock cannot be had; the text says which.
     struct Refused: Error, CustomStringConvertible {
@@ -12,6 +13,8 @@ final class DatabaseLock: Sendable {
     }
 
     private let descriptor: CInt
+    /// Never closed before SQLite has closed the database: with any descriptor of a file go its locks there.
+    private let own: CInt
 
     /// What makes a file none that could be a database, in words that follow its name; `nil` = nothing, or
     /// there is none yet.
@@ -33,7 +36,20 @@ final class DatabaseLock: Sendable {
         if let words = Self.fault(of: database) { throw Refused(description: "\(database) \(words)") }
         // Another name of the same file is the same database.
         let path = (Self.resolved(database) ?? database) + ".lock"
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        descriptor = try Self.take(path, 0o600)
+        do throws(Refused) { own = try Self.take(database, 0o644) } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    deinit {
+        close(own)
+        close(descriptor)
+    }
+
+    private static func take(_ path: String, _ mode: mode_t) throws(Refused) -> CInt {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw Refused(description: "\(path): \(SystemError.last("open"))") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let isHeld = errno == EWOULDBLOCK
@@ -41,9 +57,8 @@ final class DatabaseLock: Sendable {
             close(descriptor)
             throw Refused(description: "\(path): \(words)")
         }
+        return descriptor
     }
-
-    deinit { close(descriptor) }
 
     private static func resolved(_ path: String) -> String? {
         guard let text = realpath(path, nil) else { return nil }

@@ -32,7 +32,9 @@ public enum EventText {
         text += ",\"at\":\"\(WallClock.text(milliseconds: wall))\",\"mode\":\(JSONString.quoted(mode))\(mark)"
         text += ",\"text\":\(quoted(record.text))"
         for field in EventField.allCases {
-            guard let key = field.key, let value = record[field] else { continue }
+            guard let own = field.key, let value = record[field] else { continue }
+            // Three fields may be a record's cause; with a key twice it would be no JSON object above.
+            let key = own == "cause" && field != cause(record) ? beside(field) : own
             switch field {
             case .value where record.measured != nil, .limit where record.measured != nil: break
             case .value, .limit, .cycle: text += ",\"\(key)\":\(number(value) ?? quoted(value))"
@@ -49,6 +51,14 @@ public enum EventText {
         }
         return Array((text + "}").utf8)
     }
+
+    /// Which field is the record's `cause`.
+    private static func cause(_ record: LogRecord) -> EventField {
+        [.cause, .interlock].first { record[$0] != nil } ?? .source
+    }
+
+    /// Its key beside another one that is the `cause`.
+    private static func beside(_ field: EventField) -> String { field == .interlock ? "interlock" : "source" }
 
     private static func quoted(_ text: String) -> String {
         JSONString.quoted(String(text.prefix(longestText)))

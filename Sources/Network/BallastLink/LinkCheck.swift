@@ -55,14 +55,12 @@ extension Link {
     /// Folders that are others than they are named for.
     private static func folderRemarks(_ config: LinkConfig) -> [String] {
         var remarks: [String] = []
-        // What is no spool is told by the start, which waits for one.
-        if let reader = try? SpoolReader(directory: config.spool),
-            let batch = try? reader.next(after: reader.state().first - 1, limitBytes: 1 << 20, limitCount: 1),
-            let record = batch.records.first, !JSONText.isObject(record.payload)
-        {
-            remarks.append("\(config.spool) holds no records of a site: is it the audit's folder?")
+        if config.spool.split(separator: "/").last == "audit" || holdsAudit(config.spool) {
+            remarks.append("\(config.spool) is the audit's folder: the site's records are in another one")
         }
-        if let captures = config.captures, (try? SpoolReader(directory: captures)) != nil {
+        if let captures = config.captures,
+            captures == config.spool || (try? SpoolReader(directory: captures)) != nil
+        {
             remarks.append("\(captures) is a spool: no capture is found there")
         }
         if let marks = config.marks {
@@ -74,6 +72,15 @@ extension Link {
             }
         }
         return remarks
+    }
+
+    private static func holdsAudit(_ spool: String) -> Bool {
+        // What is no spool is told by the start, which waits for one.
+        guard let reader = try? SpoolReader(directory: spool),
+            let batch = try? reader.next(after: reader.state().first - 1, limitBytes: 1 << 20, limitCount: 1),
+            let record = batch.records.first
+        else { return false }
+        return !JSONText.isObject(record.payload)
     }
 
     /// What stands in a folder; `nil` where it cannot be read.

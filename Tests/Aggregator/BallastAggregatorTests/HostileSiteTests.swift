@@ -48,17 +48,18 @@ import Testing
     {
         let aggregator = try RunningAggregator(in: scratch, extra: "limits: {connections: 16}")
         var held: [RawClient] = []
-        // Each is known to be taken: it has an answer, and stays.
-        let question = Array(
-            "GET /v1/sites HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer read-token\r\n\r\n".utf8)
-        for _ in 0..<16 {
+        // Each is known to be taken: it has an answer, and stays. Of one token there may be half of all.
+        func question(_ token: String) -> [UInt8] {
+            Array("GET /v1/sites HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token)\r\n\r\n".utf8)
+        }
+        for number in 0..<16 {
             let client = try RawClient(port: aggregator.port)
             held.append(client)
-            _ = client.send(question)
+            _ = client.send(question(number < 8 ? "demo-token" : "read-token"))
             while client.answer.isEmpty { _ = client.receive(within: .seconds(1)) }
         }
         let waiting = try (0..<8).map { _ in try RawClient(port: aggregator.port) }
-        for client in waiting { _ = client.send(question) }
+        for client in waiting { _ = client.send(question("read-token")) }
         func answered() -> Int {
             for client in waiting where client.answer.isEmpty {
                 _ = client.receive(within: .milliseconds(50))

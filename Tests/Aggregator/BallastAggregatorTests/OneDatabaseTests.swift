@@ -32,6 +32,15 @@ import Testing
             #expect(second.status == 1, "\(second.log)")
             #expect(second.log.contains("another aggregator serves this database"), "\(second.log)")
         }
+        // Somebody removes the lock beside it, or gives the file a second name of its own.
+        let hard = scratch.path + "/hard.sqlite"
+        try FileManager.default.linkItem(atPath: aggregator.database, toPath: hard)
+        try FileManager.default.removeItem(atPath: aggregator.database + ".lock")
+        for text in [free, free.replacing(aggregator.database, with: hard)] {
+            let third = try run(["--config", try scratch.write("third.yaml", text)])
+            #expect(third.status == 1, "\(third.log)")
+            #expect(third.log.contains("another aggregator serves this database"), "\(third.log)")
+        }
         // The tools look on beside it.
         let config = scratch.path + "/aggregator.yaml"
         #expect(try run(["verify", "--config", config]).status == 0)

@@ -89,6 +89,34 @@ import Testing
         #expect((record["mono_ms"] as? Int ?? 0) > 0)
     }
 
+    // swift-format-ignore
+    static let causes: [(fields: [(EventField, String)], keys: [String: String], why: Comment)] = [
+        ([(.source, "S")],                                    ["cause": "S"],                                      "alone"),
+        ([(.source, "S"), (.cause, "C")],                     ["cause": "C", "source": "S"],     "a lease that was refused"),
+        ([(.interlock, "I"), (.source, "S")],                 ["cause": "I", "source": "S"],            "an interlock first"),
+        ([(.interlock, "I"), (.cause, "C"), (.source, "S")],  ["cause": "C", "interlock": "I", "source": "S"], "all three"),
+    ]
+
+    /// A record with a key twice is no JSON object to those above, and would go up as one that nobody can read.
+    @Test func `whatever fields an event has, it is one that those above can read`() throws {
+        for row in Self.causes {
+            let outbox = EventOutbox(mode: "simulation")
+            var line = LogRecord(.remoteLeaseRefused, "refused")
+            for (field, value) in row.fields { line.add(field, value) }
+            Journal(outlet: { outbox.put($0) }).write(line)
+            let bytes = try #require(outbox.take().records.first)
+            #expect(JSONText.isObject(bytes), row.why)
+            let object = try JSONSerialization.jsonObject(with: Data(bytes))
+            let record = try #require(object as? [String: Any])
+            for (key, value) in row.keys { #expect(record[key] as? String == value, row.why) }
+        }
+        var all = LogRecord(.trip, "all of them")
+        for field in EventField.allCases { all.add(field, "1") }
+        let outbox = EventOutbox(mode: "simulation")
+        Journal(outlet: { outbox.put($0) }).write(all)
+        #expect(JSONText.isObject(try #require(outbox.take().records.first)))
+    }
+
     @Test func `numbers go up as numbers, at the moment when it happened`() throws {
         let outbox = EventOutbox(mode: "production")
         var line = LogRecord(.trip, "TRIP", [.value: "60.3 °C", .limit: "60.0 °C", .cycle: "17"])

@@ -168,23 +168,34 @@ import Testing
         for part in ["site demo", "no token can be read", "in the clear", "/nowhere/spool cannot be read"] {
             #expect(text.contains(part), "\(part) in \(text)")
         }
-        let spool = try SpoolWriter(directory: scratch.path + "/audit")
+        let spool = try SpoolWriter(directory: scratch.path + "/kept")
         // As an audit writes it: a hash, a line's end, an event.
         _ = try spool.append(Array((String(repeating: "0", count: 64) + "\n{}").utf8))
         try spool.sync()
         let other = try scratch.write(
             "other.yaml",
             """
-            spool: \(scratch.path)/audit
-            captures: \(scratch.path)/audit
+            spool: \(scratch.path)/kept
+            captures: \(scratch.path)/kept
             marks: /
             site: demo
             aggregator: {url: "http://127.0.0.1", token: t}
             """)
         let remarks = try Link.check(configPath: other).joined(separator: "\n")
-        for part in ["is it the audit's folder?", "is a spool: no capture", "/ holds other things ("] {
+        for part in ["is the audit's folder", "is a spool: no capture", "/ holds other things ("] {
             #expect(remarks.contains(part), "\(part) in \(remarks)")
         }
+        let young = try scratch.write(
+            "young.yaml",
+            """
+            spool: /nowhere/state/audit
+            captures: /nowhere/state/audit
+            site: demo
+            aggregator: {url: "http://127.0.0.1", token: t}
+            """)
+        let early = try Link.check(configPath: young).joined(separator: "\n")
+        #expect(
+            early.contains("is the audit's folder") && early.contains("is a spool: no capture"), "\(early)")
         let program = try RunningProgram(
             "ballast-link", ["--check", "--config", scratch.path + "/none.yaml"])
         try program.waitForLine(containing: "cannot be opened")

@@ -138,12 +138,15 @@ final class LeaseDesk: Sendable {
         _ control: ControlService
     ) -> ControlAnswer {
         let answer: ControlAnswer
+        // The clock first: a lease that has time left by the other one was granted before its end.
+        let wall = WallClock.nowMilliseconds()
+        let granted = LogRecord.Instant(monotonic: .now(), wallMilliseconds: wall)
         switch verdict {
         case .refused: return ControlAnswer(error: "refused")
         case .release:
             answer = control.send(.revokeBasePoint(.aggregator), "the aggregator's lease ends")
         case .power(let watts, let whole):
-            let time = judged + whole - .now()
+            let time = judged + whole - granted.monotonic
             guard time > .zero else {
                 return refuse(.expired, lease, question.asker, "the disk took too long")
             }
@@ -154,11 +157,13 @@ final class LeaseDesk: Sendable {
         guard let done = answer.done else {
             return refuse(.noAnswer, lease, question.asker, answer.error)
         }
-        journal.write(
-            told(
-                .remoteLease,
-                "\(AuditedGrants.words(lease.sequence, of: lease.key)) (dispatch \(lease.dispatch)): \(done)",
-                lease, question.asker))
+        var line = told(
+            .remoteLease,
+            "\(AuditedGrants.words(lease.sequence, of: lease.key)) (dispatch \(lease.dispatch)): \(done)",
+            lease, question.asker)
+        // A busy machine tells of it later, when a short lease is over.
+        line.happened = granted
+        journal.write(line)
         return answer
     }
 
