@@ -70,9 +70,16 @@ actor FleetControl: Service {
             while !Task.isCancelled {
                 await self.turn()
                 // Ends early only where the program ends, which the loop looks at.
-                try? await Task.sleep(for: Self.turnPace)
+                try? await Task.sleep(for: self.pause)
             }
         }
+    }
+
+    /// Until the next turn: what a child leaves that has died is taken the moment its grant ends.
+    private var pause: Duration {
+        let now = WallClock.nowMilliseconds()
+        let end = controller.nextEnd(after: now).map { Duration.milliseconds($0 - now) }
+        return min(Self.turnPace, end ?? Self.turnPace)
     }
 
     private func turn() async {
@@ -125,7 +132,12 @@ actor FleetControl: Service {
     func advance() async {
         let now = WallClock.nowMilliseconds()
         let begin = MonotonicTime.now()
-        let commands = controller.step(at: now)
+        var commands = controller.step(at: now)
+        // Who has fallen silent is told zero first; the others get in the same turn what that leaves.
+        let isSilent = commands.contains { command in
+            settings.tree.index(of: command.place).map { controller.presence(of: $0, at: now) } != .reporting
+        }
+        if isSilent { commands += controller.step(at: now) }
         pace.last = MonotonicTime.now() - begin
         pace.most = max(pace.most, pace.last)
         for command in commands {
