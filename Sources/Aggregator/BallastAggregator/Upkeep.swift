@@ -157,6 +157,7 @@ public enum Upkeep {
                 ? "retention: everything stays" : "retention: \(kept.joined(separator: ", ")); the rest stays"
         )
         if let fleet = config.fleet { lines += FleetWords.lines(fleet) }
+        lines.append("grid code: \(config.gridCodes.words(at: now))")
         lines += remarks(config).map { "remark: " + $0 }
         lines += try booksLines(config)
         return lines

@@ -56,6 +56,8 @@ public struct FleetController: Sendable {
     /// comes is asked soon again.
     static let refusalTime: Int64 = 10_000
     static let busyTime: Int64 = 1_000
+    /// What is not answered is told again after so long; milliseconds.
+    static let repeatTime: Int64 = 1_000
 
     public let tree: FleetTree
     /// The level's own place; what stands beside and above it is not its.
@@ -158,8 +160,10 @@ public struct FleetController: Sendable {
             return nil
         }
         let until = min(now + settings.lease, governor.until)
+        // One that may be lost is told again before what holds has ended.
+        let renewal = child.unanswered == nil ? settings.renewal : min(settings.renewal, Self.repeatTime)
         if let sent = child.sent, sent.power == power, sent.dispatch == governor.id,
-            now - sent.at < settings.renewal - 100
+            now - sent.at < renewal - 100
         {
             return nil
         }
@@ -181,12 +185,19 @@ public struct FleetController: Sendable {
     /// Whether a child is there to be asked.
     public func presence(of leaf: Int, at now: Int64) -> ChildPresence {
         guard let child = children[leaf] else { return .gone }
-        if child.isFresh(at: now, settings), child.isAnswering(at: now, settings), now >= child.refusedUntil {
+        if child.isFresh(at: now, settings), child.isAnswering(at: now, settings), !child.hasLapsed(at: now),
+            now >= child.refusedUntil
+        {
             return .reporting
         }
         guard let held = child.held, held.until > now else { return .gone }
         let lease = held.power ?? WholeWatts(0)
         return meter.missing.contains(leaf) ? .missing(lease: lease) : .silent(lease: lease)
+    }
+
+    /// The next instant at which a grant ends that nothing has renewed yet, and others may take its part.
+    public func nextEnd(after now: Int64) -> Int64? {
+        children.values.compactMap { $0.held?.until }.filter { $0 > now }.min()
     }
 
     /// At the level's own connection, positive = injected: by the one meter that stands there, or else the
@@ -325,6 +336,12 @@ public struct FleetChildState: Sendable, Equatable {
 
     func isFresh(at now: Int64, _ settings: FleetController.Settings) -> Bool {
         heardAt.map { now - $0 <= settings.silence } ?? false
+    }
+
+    /// Whether its grant has ended while it had not answered the one that was to follow it.
+    func hasLapsed(at now: Int64) -> Bool {
+        guard let held, held.until <= now, let since = unansweredSince else { return false }
+        return since < held.until
     }
 
     func isAnswering(at now: Int64, _ settings: FleetController.Settings) -> Bool {

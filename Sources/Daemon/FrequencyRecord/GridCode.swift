@@ -101,6 +101,21 @@ public struct GridCodes: Sendable, Equatable {
     /// What holds at an instant, ms since 1970 UTC; before all of them nothing is judged.
     public func code(at time: Int64) -> GridCode? { dated.last { $0.effectiveFrom <= time } }
 
+    /// What holds at an instant, in a line.
+    public func words(at time: Int64) -> String {
+        let whose = "\(regulation) (\(mark): \(source))"
+        guard let code = code(at: time) else { return "\(whose): not in force yet, nothing is judged" }
+        let times = "full in \(code.fullResponse / 1_000) s, held for \(FrequencyRules().hold / 1_000) s"
+        guard let curve = code.curve else { return "\(whose): \(times)" }
+        let droop = [curve.droop.lowerBound, curve.droop.upperBound].map { Words.fixed($0 * 100, 1) }
+        let band = curve.operatingBand.map { band in
+            let edges = [band.lowMillihertz, band.highMillihertz].map { Words.fixed(Double($0) / 1_000, 3) }
+            return ", operating band \(edges[0]) … \(edges[1]) Hz"
+        }
+        return "\(whose): \(times), deadband \(curve.deadband) mHz"
+            + ", droop \(droop[0]) … \(droop[1]) %\(band ?? "")"
+    }
+
     /// One object, of what holds at an instant.
     public func json(at time: Int64) -> String {
         var members = [

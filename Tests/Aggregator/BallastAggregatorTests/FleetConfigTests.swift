@@ -41,10 +41,56 @@ import YAMLText
         (fleet(["{id: A, level: campus, parent: IN, nameplate_kw: -1}"]), "0 … 1000000 kW", "below zero"),
         (fleet(["{id: A, level: campus, parent: IN, latitude: 1}"]), "stand together", "half a place on the earth"),
         (fleet([], more: "  lease_s: 1\n  renew_s: 1\n"), "two renewals", "a grant that one lost renewal ends"),
+        (fleet([], more: "  meter: OLD\n"), "meter names OLD, which is not there", "a meter that was renamed"),
         (fleet([], more: "  upward: {spool: s, site: B, aggregator: {url: \"http://127.0.0.1:1\", token: t}, keys: [{id: r, public_key: \(String(repeating: "0", count: 64))}]}\n"),
          "is not this level's place, IN", "another name than its own"),
         (fleet([], more: "  upward: {spool: s, site: IN, aggregator: {url: \"http://127.0.0.1:1\", token: t}, keys: []}\n"), "1 … 8", "nobody's grants count"),
     ]
+
+    private static let code = """
+        regulation: a code
+        source: the test
+        mark: illustrative
+        nominal_hz: 50
+        rules:
+          - {effective_from: 2023-10-01, deadband_mhz: 30, droop_min_percent: 3, droop_max_percent: 6,
+             full_response_s: 30, hold_s: 300, operating_band_low_hz: 49.9, operating_band_high_hz: 50.05}
+
+        """
+
+    // swift-format-ignore
+    static let wrongCodes: [(from: String, to: String, part: String)] = [
+        ("mark: illustrative", "mark: sure",                   "is not one of verified, second_hand"),
+        ("source: the test\n", "",                             "source"),
+        ("2023-10-01", "2023-13-01",                           "2023-10-01"),
+        ("nominal_hz: 50", "nominal_hz: 400",                  "nominal_hz"),
+        ("droop_min_percent: 3", "droop_min_percent: 7",       "is above droop_max_percent"),
+        ("hold_s: 300", "hold_s: 200",                         "300"),
+        (", operating_band_high_hz: 50.05", "",                "both edges of the band stand together"),
+        ("49.9,", "51,",                                       "is not below operating_band_high_hz"),
+        ("deadband_mhz", "deadband_hz",                        "did you mean deadband_mhz?"),
+        ("rules:", "x:",                                       "rules"),
+    ]
+
+    @Test func `a grid code that is none stops the start and names file, line and what is wrong`() throws {
+        let scratch = try ScratchFolder()
+        for row in Self.wrongCodes {
+            let text = Self.code.replacing(row.from, with: row.to)
+            #expect(text != Self.code)
+            _ = try scratch.write("code.yaml", text)
+            do {
+                _ = try config("grid_code: code.yaml\n", in: scratch)
+                Issue.record("it is taken: \(row.to)")
+            } catch { #expect("\(error)".contains(row.part) && "\(error)".contains("code.yaml"), "\(error)") }
+        }
+        _ = try scratch.write("code.yaml", Self.code)
+        let path = try scratch.write("aggregator.yaml", Self.head + "grid_code: code.yaml\n")
+        let said = try Upkeep.check(config: path).joined(separator: "\n")
+        let wanted =
+            "grid code: a code (illustrative: the test): full in 30 s, held for 300 s, deadband 30 mHz, "
+            + "droop 3.0 … 6.0 %, operating band 49.900 … 50.050 Hz"
+        #expect(said.contains(wanted), "\(said)")
+    }
 
     @Test func `what is no fleet stops the start and names what is wrong`() throws {
         let scratch = try ScratchFolder()

@@ -11,7 +11,7 @@ import Signatures
 /// Runs a level of the fleet: hears its children, lets the controller share each second and at once where
 /// something new comes, signs what is to be signed. It decides nothing itself.
 actor FleetControl: Service {
-    private static let pace = Duration.seconds(1)
+    private static let turnPace = Duration.seconds(1)
     private static let tracePause: Int64 = 2_000
     /// Of one place, until its link has fetched it.
     private struct Outgoing {
@@ -43,6 +43,8 @@ actor FleetControl: Service {
     private var isKeeping = false
     private var traced: (sign: String, at: Int64) = ("", 0)
     private var missing: [String] = []
+    /// How long sharing has taken: the last time, and at most.
+    private(set) var pace = (last: Duration.zero, most: Duration.zero)
 
     init(
         _ settings: AggregatorConfig.FleetSettings, store: TelemetryStore, desk: LeaseDesk, rows: FleetDesk,
@@ -68,9 +70,16 @@ actor FleetControl: Service {
             while !Task.isCancelled {
                 await self.turn()
                 // Ends early only where the program ends, which the loop looks at.
-                try? await Task.sleep(for: Self.pace)
+                try? await Task.sleep(for: self.pause)
             }
         }
+    }
+
+    /// Until the next turn: what a child leaves that has died is taken the moment its grant ends.
+    private var pause: Duration {
+        let now = WallClock.nowMilliseconds()
+        let end = controller.nextEnd(after: now).map { Duration.milliseconds($0 - now) }
+        return min(Self.turnPace, end ?? Self.turnPace)
     }
 
     private func turn() async {
@@ -122,7 +131,16 @@ actor FleetControl: Service {
     /// Shares, signs and keeps what has changed.
     func advance() async {
         let now = WallClock.nowMilliseconds()
-        for command in controller.step(at: now) {
+        let begin = MonotonicTime.now()
+        var commands = controller.step(at: now)
+        // Who has fallen silent is told zero first; the others get in the same turn what that leaves.
+        let isSilent = commands.contains { command in
+            settings.tree.index(of: command.place).map { controller.presence(of: $0, at: now) } != .reporting
+        }
+        if isSilent { commands += controller.step(at: now) }
+        pace.last = MonotonicTime.now() - begin
+        pace.most = max(pace.most, pace.last)
+        for command in commands {
             let bytes = desk.sign(
                 power: command.power?.count, until: command.until, dispatch: command.dispatch,
                 site: command.place, sequence: command.sequence, now: now)

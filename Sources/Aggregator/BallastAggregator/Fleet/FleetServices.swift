@@ -86,7 +86,11 @@ extension FleetControl {
         gauge("ballast_fleet_children_silent", "Children that nobody hears.", Int64(sum.silent))
         let open = controller.dispatches.count { !$0.dispatch.isOver }
         gauge("ballast_fleet_dispatches_open", "Dispatches that are not over.", Int64(open))
-        return text + Self.places(controller.tree, sums)
+        var page = MetricsPage()
+        page.add("ballast_fleet_step_seconds", "What the last sharing took.", [], pace.last.seconds)
+        page.add(
+            "ballast_fleet_step_most_seconds", "The longest sharing since the start.", [], pace.most.seconds)
+        return text + page.text + Self.places(controller.tree, sums)
     }
 
     /// Each place with all below it. Only who is heard counts, and how many are not stands beside it.
