@@ -147,7 +147,7 @@ extension RunHistory {
         if commands.contains(where: { $0.time > start && $0.time <= end }) { return false }
         return samples.allSatisfy { sample in
             guard sample.time > start, sample.time <= end else { return true }
-            return sample.isDaemonRunning && sample.siteFaults.isEmpty && !sample.hasSiteFault
+            return sample.isAttended && sample.siteFaults.isEmpty && !sample.hasSiteFault
                 && (sample.grid ?? "in_service") == "in_service"
                 && (sample.units[unit].faults.isEmpty || sample.time == start)
         }
