@@ -193,11 +193,13 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         // Power of an age that nobody knows is no sight of its display.
         guard let age = images[index].inverter.activePower.age(at: now) else {
             shown[index].forget()
+            units[index].isDisplayStill = false
             return true
         }
         shown[index].look(
             power, age: age, asked: asked[index], rating: unit.rating, response: unit.inverterResponse,
             at: now)
+        units[index].isDisplayStill = shown[index].isStill
         return shown[index].isStill || units[index].unasked.isUnexplained
     }
 

@@ -46,7 +46,7 @@ extension UnitController {
     /// The battery's current beside what explains it; `nil` = the unit does not run, or it is not seen.
     private mutating func current(_ signals: UnitSignals, _ isDischarge: Bool) -> UnaskedCurrent.Sight? {
         guard mode.isRunning, let drawn = sight.drawn(signals.image, at: signals.now),
-            let shown = delivered(signals),
+            let shown = isDisplayStill ? .zero : delivered(signals),
             let (lowest, highest) = sight.actuation.asked(at: signals.now),
             case .value(let ratio) = signals.read(isDischarge ? .dischargeCurrentRatio : .chargeCurrentRatio)
         else { return nil }

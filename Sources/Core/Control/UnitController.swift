@@ -22,6 +22,8 @@ struct UnitController: Sendable, BitwiseCopyable {
     private(set) var entered: Watts = .zero
     private var limits = UnitLimits()
     var unasked: UnaskedCurrent
+    /// Its inverter's display stands still beside another setpoint: what it shows explains nothing.
+    var isDisplayStill = false
     var wrongPower = WrongPower()
     /// What the inverter says that it is built for; `nil` before it has said anything.
     private(set) var nameplate: Watts?

@@ -53,8 +53,8 @@ struct RandomCommand: ParsableCommand {
         abstract: "Run random combinations of faults in virtual time and judge the safety invariants.",
         discussion: """
             One to three faults at random times, some flickering, some together; two persons, leases from above, a program \
-            that is killed or stands still, a clock that jumps; at a random power, charge and frequency, over every site that \
-            is shipped. A seed that fails is written as the shortest scenario file that still fails the same invariant, and the \
+            that is killed or stands still, a clock that jumps, a machine that sleeps, a disk that refuses, limits that change \
+            in the site's file; at a random power, charge and frequency, over every site that is shipped. A seed that fails is written as the shortest scenario file that still fails the same invariant, and the \
             command that runs it again is printed. The same seed gives the same run. The exit status is 1 if anything failed.
 
             EXAMPLE

@@ -14,6 +14,8 @@ struct FarPlant {
     /// When inverter and module of each unit gave a whole answer last.
     var inverterAnsweredAt: [MonotonicTime?]
     var moduleAnsweredAt: [MonotonicTime?]
+    /// So far the controller's clock is behind the plant's: what it asks is dated by it.
+    var asleep = Duration.zero
 
     init(_ site: SimulatedSite) {
         self.site = site
@@ -30,8 +32,8 @@ struct FarPlant {
     mutating func note(_ answer: FarLink.Answer, _ time: MonotonicTime) {
         guard answer.isWhole else { return }
         switch answer.role {
-        case .inverter(let unit): inverterAnsweredAt[unit] = time
-        case .module(let unit): moduleAnsweredAt[unit] = time
+        case .inverter(let unit): inverterAnsweredAt[unit] = time + asleep
+        case .module(let unit): moduleAnsweredAt[unit] = time + asleep
         case .meter: break
         }
     }
@@ -77,7 +79,7 @@ struct FarLink {
                 plant.mainCoil[unit] = plant.site.units[unit].module?.isOn(.mainContactor)
             case .registers(let unit, setpointWritten: true):
                 plant.written[unit] = plant.site.units[unit].inverter.setpoint.value
-                plant.writtenAt[unit] = now
+                plant.writtenAt[unit] = now + plant.asleep
             case .registers(_, setpointWritten: false): break
             }
             return nil

@@ -115,7 +115,7 @@ public enum ScenarioRunner {
         switch step.action {
         case .command(let command): site.handle(command)
         case .daemon(let action, _): site.handle(action)
-        case .clock(let jump): site.jumpClock(by: jump)
+        case .machine(let step): site.handle(step)
         // The plant does it by itself; a shell has only the rig.
         case .fault, .clear, .frequency, .siteLoad, .gridLoad, .run: break
         }

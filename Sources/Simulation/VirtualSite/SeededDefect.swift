@@ -37,6 +37,12 @@ public enum SeededDefect: String, Sendable, CaseIterable {
     case believesSecondSender = "believes_second_sender"
     /// A unit that comes back takes its share at once. (15)
     case skipsRamp = "skips_ramp"
+    /// The copy of the latches in memory is not looked at.
+    case keepsNoCopy = "keeps_no_copy"
+    /// A narrower limit in the site's file waits for the next start.
+    case ignoresReload = "ignores_reload"
+    /// Nobody notices that the machine was suspended.
+    case sleepsOn = "sleeps_on"
 }
 
 /// What a defect has to remember.

@@ -14,8 +14,10 @@ extension VirtualSite {
         sample.load = plant.site.load
         sample.siteFaults = plant.site.faults.map(\.kind)
         sample.isDaemonRunning = core != nil
+        sample.isAsleep = sleep > .zero
+        sample.agreed = agreed
         sample.hasSiteFault = plant.site.hasFault
-        guard let core, !isFrozen else { return sample }
+        guard let core, !isStill else { return sample }
         sample.frequencySource = core.frequencySource
         sample.seenFrequency = core.seenFrequency
         sample.grid = core.gridState
@@ -50,7 +52,7 @@ extension VirtualSite {
         sample.inverter = "\(unit.inverter.state)"
         sample.faults = unit.faults.map(\.kind)
         sample.truth = truth(index, unit)
-        guard let core, !isFrozen, core.cycles > 0 else { return sample }
+        guard let core, !isStill, core.cycles > 0 else { return sample }
         let status = core.status(of: index)
         sample.mode = status.mode
         sample.trips = status.trips
@@ -69,7 +71,7 @@ extension VirtualSite {
         truth.batterySilence = farBatteries[index].spokeAt.map { now - $0 }
         truth.inverterSilence = plant.inverterAnsweredAt[index].map { now - $0 }
         truth.moduleSilence = plant.moduleAnsweredAt[index].map { now - $0 }
-        if let core, !isFrozen { truth.asked = core.actuation(of: index).setpoint(at: now) }
+        if let core, !isStill { truth.asked = core.actuation(of: index).setpoint(at: machine) }
         return truth
     }
 

@@ -21,7 +21,15 @@ public struct VirtualSite {
     private static let longestStep = Duration.milliseconds(20)
     private static let wallEpoch: Int64 = 1_760_000_000
 
-    public let config: SiteConfig
+    /// As the program has it, or the last one had.
+    public private(set) var config: SiteConfig
+    /// As it stands in the site's file.
+    var file: SiteConfig
+    /// Somebody has changed the file, and the program has not yet heard of it.
+    var isReloadDue = false
+    var hasFileChanged = false
+    /// What was agreed for the point of connection, and everybody knows of.
+    var agreed: SiteAgreement
     private let profiles: [BatteryProfile?]
     private let drivers: DriverFiles
     var plant: FarPlant
@@ -34,12 +42,23 @@ public struct VirtualSite {
     var core: CoreRun?
     /// What a daemon that has ended left; while one runs it has it.
     private var recorder: CycleRecorder?
+    /// What a start or a change of the file meant no recording has words for: nothing behind it is recorded.
+    private var isRecordingOver = false
     private var buses: [VirtualBus] = []
     private var near: CoreLinks?
     /// With the place of its far end.
     private var links: [(link: VirtualLink, far: Int)] = []
     /// What it left on disk.
-    private var state = CoreState()
+    var disk = CoreDisk()
+    var diskCondition = DiskCondition.well
+    /// It waits for a disk that takes the record of its run.
+    private var isStartDue = false
+    /// So long the machine sleeps on.
+    var sleep = Duration.zero
+    /// So far its monotonic clock is behind, by all its sleep so far.
+    private var asleep = Duration.zero
+    /// It has woken, and nobody has compared its clocks yet.
+    private var hasJustWoken = false
     /// It stands still (SIGSTOP).
     var isFrozen = false
     /// It is to end in order, at the latest then.
@@ -63,6 +82,8 @@ public struct VirtualSite {
         self.recorder = recorder
         drivers = DriverFiles(files.drivers)
         config = drivers.loaded(files.site)
+        file = config
+        agreed = SiteAgreement(config)
         profiles = files.profiles
         plant = FarPlant(files.plant)
         let seed = files.scenario.seed
@@ -94,10 +115,14 @@ public struct VirtualSite {
     public var site: SimulatedSite { plant.site }
     public var isDaemonRunning: Bool { core != nil }
     var period: Duration { config.control.period }
+    /// The machine's monotonic clock; `now` is the plant's.
+    var machine: MonotonicTime { now - asleep }
+    /// It does nothing: it is stopped, or its machine sleeps.
+    var isStill: Bool { isFrozen || sleep > .zero }
     private var wallSeconds: Int64 { Self.wallEpoch + Int64((now - begun + clockError).seconds) }
     /// The wall clock's, by its jumps so far.
     private var clockError = Duration.zero
-    public mutating func jumpClock(by jump: Duration) { clockError = clockError + jump }
+    mutating func jumpClock(by jump: Duration) { clockError = clockError + jump }
 
     /// Begins the scenario.
     public mutating func begin() { plant.site.start() }
@@ -106,25 +131,36 @@ public struct VirtualSite {
 
     private mutating func startDaemon() {
         takeRecorder()
-        if defect == .forgetsLatches { state = CoreState() }
+        // Before anything may have power the disk has the record of the run.
+        isStartDue = !diskCondition.takesWrites || sleep > .zero
+        if isStartDue { return }
+        if defect == .forgetsLatches { disk = CoreDisk() }
+        let found = disk.search(
+            wallSeconds: wallSeconds, uptimeSeconds: now.nanoseconds / 1_000_000_000,
+            hasCopy: defect != .keepsNoCopy)
+        if found.doubts != .none || hasFileChanged || asleep > .zero { isRecordingOver = true }
+        config = file
+        agreed = SiteAgreement(config)
+        isReloadDue = false
         let core = CoreRun(
-            config, profiles: profiles, state: state, wallSeconds: wallSeconds, at: now, recorder: recorder)
-        recorder = nil
+            config, profiles: profiles, state: found.state, wallSeconds: wallSeconds, at: machine,
+            recorder: isRecordingOver ? nil : recorder, doubts: found.doubts, asleep: asleep)
+        if !isRecordingOver { recorder = nil }
         told += core.notes
-        state = core.state
+        disk.run = core.state.run
         self.core = core
         isFrozen = false
         endsBy = nil
-        let near = CoreLinks(config, profiles: profiles, drivers: drivers, epoch: now)
+        let near = CoreLinks(config, profiles: profiles, drivers: drivers, epoch: machine)
         self.near = near
-        buses = near.buses.map { VirtualBus($0, at: now) }
+        buses = near.buses.map { VirtualBus($0, at: machine) }
         links = near.links.compactMap { link in
-            endpoints.firstIndex(of: link.endpoint).map { (VirtualLink(link, config, at: now), $0) }
+            endpoints.firstIndex(of: link.endpoint).map { (VirtualLink(link, config, at: machine), $0) }
         }
     }
 
     private mutating func takeRecorder() {
-        guard let core else { return }
+        guard let core, !isRecordingOver else { return }
         recorder = core.recorder
         core.recorder = nil
     }
@@ -139,17 +175,22 @@ public struct VirtualSite {
 
     private mutating func endDaemon() {
         takeRecorder()
+        disk.release()
         core = nil
+        isReloadDue = false
         (near, links, buses) = (nil, [], [])
         isFrozen = false
         endsBy = nil
+        hasJustWoken = false
         images = images.map { _ in UnitImage() }
     }
 
     /// What is done to the daemon.
     public mutating func handle(_ action: Scenario.DaemonAction) {
         switch action {
-        case .kill, .trap: endDaemon()
+        case .kill, .trap:
+            isStartDue = false
+            endDaemon()
         case .stop: isFrozen = core != nil
         case .continue: isFrozen = false
         case .restart:
@@ -157,15 +198,15 @@ public struct VirtualSite {
             startDaemon()
         case .terminate:
             guard core != nil else { return }
-            core?.beginEnd(at: now)
+            core?.beginEnd(at: machine)
             endsBy = now + config.control.stopLimit
         }
     }
 
     /// What an operator asks; a daemon that does not run hears nothing.
     public mutating func handle(_ command: OperatorCommand) {
-        guard !isFrozen, let commands = commands(command) else { return }
-        for command in commands { core?.handle(command, at: now) }
+        guard !isStill, let commands = commands(command) else { return }
+        for command in commands { core?.handle(command, at: machine) }
     }
 
     // MARK: Time
@@ -176,7 +217,9 @@ public struct VirtualSite {
     public mutating func cycle() -> [CoreEvent] {
         plant.written = plant.written.map { _ in nil }
         defer { collectPartings() }
-        if !isFrozen { turn() }
+        if isStartDue { startDaemon() }
+        if !isStill { turn() }
+        defer { sleepOn() }
         var left = period
         while left > .zero {
             let step = min(left, Self.longestStep)
@@ -185,6 +228,12 @@ public struct VirtualSite {
         }
         defer { told = [] }
         return defect.map { defect in told.map { defect.spoil($0) } } ?? told
+    }
+
+    private mutating func sleepOn() {
+        guard sleep > .zero else { return }
+        sleep -= period
+        if sleep <= .zero { (sleep, hasJustWoken) = (.zero, core != nil) }
     }
 
     private mutating func collectPartings() {
@@ -202,13 +251,34 @@ public struct VirtualSite {
         measurePhasors(&grid)
         spoilImages(&grid, core)
         let images = images
-        told += core.turn(grid: grid, units: images.span, at: now)
+        wake(core)
+        told += core.turn(grid: grid, units: images.span, at: machine)
         obeyDefect(core)
         for index in config.units.indices {
-            near.publish(actuation(of: index, core), unit: index, at: now)
+            near.publish(actuation(of: index, core), unit: index, at: machine)
         }
-        state = core.state
+        disk.keep(core, wallSeconds: wallSeconds, at: machine)
+        tendMachine(core)
         endIfDone()
+    }
+
+    /// What the main thread does between two cycles.
+    private mutating func tendMachine(_ core: CoreRun) {
+        if isReloadDue {
+            isReloadDue = false
+            agreed.hear(SiteAgreement(file))
+            if defect != .ignoresReload { told += core.reload(file, at: machine) }
+            config = core.config
+        }
+    }
+
+    /// Before the first cycle behind a suspension.
+    private mutating func wake(_ core: CoreRun) {
+        core.asleep = asleep
+        guard hasJustWoken else { return }
+        hasJustWoken = false
+        told.append(CoreEvent(name: "suspended", text: "the machine was suspended"))
+        if defect != .sleepsOn { core.wake(at: machine) }
     }
 
     /// What the defect lets the controller see.
@@ -216,11 +286,11 @@ public struct VirtualSite {
         guard let defect else { return }
         let ills: [Fault.Kind] = [.meterSilence, .meterNotAvailable, .meterFrozen, .meterOffset]
         let isMeterWell = !plant.site.faults.contains { ills.contains($0.kind) }
-        defect.spoil(&grid, &memory, isMeterWell: isMeterWell, at: now)
+        defect.spoil(&grid, &memory, isMeterWell: isMeterWell, at: machine)
         for index in images.indices {
-            let asked = core.cycles > 0 ? core.actuation(of: index).setpoint(at: now) : .zero
+            let asked = core.cycles > 0 ? core.actuation(of: index).setpoint(at: machine) : .zero
             defect.spoil(
-                &images[index], unit: index, asked: asked, isMeterWell: isMeterWell, &memory, at: now)
+                &images[index], unit: index, asked: asked, isMeterWell: isMeterWell, &memory, at: machine)
         }
     }
 
@@ -232,7 +302,7 @@ public struct VirtualSite {
             let isTripped = !core.status(of: index).trips.isEmpty
             let commands = defect.commands(
                 unit: index, isTripped: isTripped, hasSiteResumed: hasResumed, &memory)
-            for command in commands { core.handle(command, at: now) }
+            for command in commands { core.handle(command, at: machine) }
         }
     }
 
@@ -243,46 +313,51 @@ public struct VirtualSite {
         let share = core.basePoint / Double(config.units.count)
         defect.spoil(
             &actuation, unit: unit, mode: core.status(of: unit).mode, share: share,
-            hasOtherScale: plant.site.units[unit].has(.inverterScale), &memory, at: now)
+            hasOtherScale: plant.site.units[unit].has(.inverterScale), &memory, at: machine)
         return actuation
     }
 
     private mutating func measurePhasors(_ grid: inout GridImage) {
-        grid.breaker = .good(true, at: now)
-        grid.servicePermit = .good(true, at: now)
+        grid.breaker = .good(true, at: machine)
+        grid.servicePermit = .good(true, at: machine)
         guard !plant.site.isPhasorSilent else { return }
         for index in config.gridIntegration.phasors.indices {
-            grid.phasors[index].frequency = .good(plant.site.phasorFrequency, at: now)
-            grid.phasors[index].breaker = .good(true, at: now)
-            grid.phasors[index].permit = .good(true, at: now)
+            grid.phasors[index].frequency = .good(plant.site.phasorFrequency, at: machine)
+            grid.phasors[index].breaker = .good(true, at: machine)
+            grid.phasors[index].permit = .good(true, at: machine)
         }
     }
 
     private mutating func endIfDone() {
         guard let endsBy, let core, core.isOutOfService || now >= endsBy else { return }
-        core.end()
-        state = core.state
+        // What is latched and not on disk keeps the next start from being a planned one.
+        if disk.isSaved(core), diskCondition.takesWrites {
+            core.end()
+            disk.run = core.state.run
+        }
         for index in links.indices { links[index].link.finish(&farLinks[links[index].far], &plant) }
         endDaemon()
         told.append(CoreEvent(name: "stopped", text: "the daemon has ended in order"))
     }
 
     private mutating func advance(by step: Duration) {
-        let end = now + step
-        if core != nil && !isFrozen {
+        if core != nil && !isStill {
             for index in links.indices {
-                links[index].link.advance(to: end, from: now, &farLinks[links[index].far], &plant)
+                links[index].link.advance(
+                    to: machine + step, from: machine, &farLinks[links[index].far], &plant)
             }
         }
         plant.site.advance(by: step)
-        now = end
+        now = now + step
+        if sleep > .zero { asleep = asleep + step }
+        plant.asleep = asleep
         for index in farBatteries.indices {
             converse(index)
             if let isPermitted = farBatteries[index].isPermitted(at: now) {
                 plant.site.units[index].management.isPermitted = isPermitted
             }
         }
-        if !isFrozen { told += near?.takeEvents() ?? [] }
+        if !isStill { told += near?.takeEvents() ?? [] }
     }
 
     /// What battery and daemon say to each other.
@@ -291,13 +366,13 @@ public struct VirtualSite {
         if defect == .neverStale {
             if frames.isEmpty { frames = heard[index] } else { heard[index] = frames }
         }
-        guard core != nil, !isFrozen else { return }
+        guard core != nil, !isStill else { return }
         if let defect {
             frames = defect.spoil(
                 frames, hasSecondSender: plant.site.units[index].has(.bmsSecondSender))
         }
-        buses[index].carry(frames, at: now)
-        for frame in buses[index].taken(wallSeconds: wallSeconds, at: now) {
+        buses[index].carry(frames, at: machine)
+        for frame in buses[index].taken(wallSeconds: wallSeconds, at: machine) {
             farBatteries[index].hear(frame, at: now)
         }
     }

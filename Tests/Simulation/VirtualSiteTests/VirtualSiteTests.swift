@@ -192,6 +192,36 @@ let project = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" 
               - {at_s: 5, daemon: restart}
             """
         ),
+        (
+            .keepsNoCopy, .latchesOutliveRuns,
+            """
+            duration_s: 9
+            steps:
+              - {at_s: 0.5, disk: slow}
+              - {at_s: 1, fault: inverter_fault, unit: BESS_01}
+              - {at_s: 2, clear: inverter_fault, unit: BESS_01}
+              - {at_s: 3, daemon: kill}
+              - {at_s: 4, daemon: restart}
+            """
+        ),
+        (
+            .ignoresReload, .siteLimits,
+            """
+            duration_s: 6
+            steps:
+              - {at_s: 0.5, operator: setpoint 150 --for 60s}
+              - {at_s: 3, configuration: export_limit_kw 50}
+            """
+        ),
+        (
+            .sleepsOn, .noPowerOnStaleEvidence,
+            """
+            duration_s: 8
+            steps:
+              - {at_s: 0.5, operator: setpoint 60 --for 60s}
+              - {at_s: 3, suspend_s: 3}
+            """
+        ),
     ]
 
     @Test(arguments: defects)

@@ -94,11 +94,17 @@ struct CycleThread: ~Copyable, Sendable {
     private let link: CycleLink
     /// `nil` = nothing is recorded.
     private let tap: CycleTap?
+    private var sleep = SleepWatch()
+    /// What is done behind a suspension.
+    private let reentry: [Controller.Command]
     /// How many steps the controller has made.
     private var steps: UInt64 = 0
 
+    /// - Parameters:
+    ///   - reentry: what is done once the machine was suspended.
+    ///   - tap: of the recording; `nil` = nothing is recorded.
     init(
-        period: Duration, epoch: MonotonicTime, controller: Controller,
+        period: Duration, epoch: MonotonicTime, controller: Controller, reentry: [Controller.Command],
         meter: consuming TripleBufferReader<GridImage>,
         phasors: FixedList<TripleBufferReader<PhasorImage>>, ports: FixedList<UnitPorts>, link: CycleLink,
         tap: CycleTap? = nil
@@ -107,6 +113,7 @@ struct CycleThread: ~Copyable, Sendable {
         self.period = period
         self.epoch = epoch
         self.controller = controller
+        self.reentry = reentry
         self.meter = meter
         self.phasors = phasors
         self.ports = ports
@@ -180,6 +187,7 @@ struct CycleThread: ~Copyable, Sendable {
                 $0.cycle = steps
             }
         }
+        wake(at: now, &decision)
         obey(at: now, &decision)
         let all = UnsafeBufferPointer(start: images, count: ports.count)
         controller.step(grid: grid, units: all.span, at: now, into: &decision)
@@ -195,6 +203,16 @@ struct CycleThread: ~Copyable, Sendable {
         link.timing.publication.record((MonotonicTime.now() - actuated).nanoseconds)
         recordAges(&grid, images, at: now)
         link.cycles.add(1, ordering: .relaxed)
+    }
+
+    /// Behind a suspension nothing that was seen counts, though the monotonic clock calls it fresh.
+    private mutating func wake(at now: MonotonicTime, _ decision: inout Decision) {
+        let boot = BootClock.now()
+        // Held between its two readings this thread has compared nothing; it looks again in the next cycle.
+        guard MonotonicTime.now() - now < SleepWatch.longestLook,
+            sleep.hasSlept(monotonic: now, boot: boot)
+        else { return }
+        for command in reentry { handle(command, at: now, &decision) }
     }
 
     /// The stop comes last: what was asked with it must not undo it.

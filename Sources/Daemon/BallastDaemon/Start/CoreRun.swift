@@ -48,13 +48,13 @@ public struct CoreUnitStatus: Sendable, Equatable {
 /// The daemon without its threads, wires and disk: the controller as a start makes it out of what stands on
 /// disk, its words, and what it would write. For those who run it in virtual time.
 public final class CoreRun {
-    public let config: SiteConfig
+    public private(set) var config: SiteConfig
     public private(set) var decision = Decision()
     /// As it stands on disk after the last turn.
     public private(set) var state: CoreState
     private(set) var controller: Controller
     private var actuations: [Actuation]
-    private var latches: Latches
+    private(set) var latches: Latches
     private var absences: Absences
     private let clock: RecordClock
     private var counts: UnitCounts
@@ -64,6 +64,8 @@ public final class CoreRun {
     private var isEnding = false
     /// Keeps everything that goes in and comes out; `nil` = nobody wants it.
     public var recorder: CycleRecorder?
+    /// How long the machine has been suspended since its start: so far its boot clock is ahead.
+    public var asleep: Duration
     /// What people are told at the start.
     public let notes: [CoreEvent]
 
@@ -72,31 +74,37 @@ public final class CoreRun {
     /// - Parameters:
     ///   - profiles: of the units' batteries, in their order.
     ///   - wallSeconds: since 1970-01-01 00:00 UTC.
-    ///   - recorder: is told of this start, and of all that follows.
+    ///   - recorder: is told of this start, and of all that follows; it has no words for `doubts` and sleep.
+    ///   - asleep: how long the machine has been suspended since its start.
     public init(
         _ config: SiteConfig, profiles: [BatteryProfile?], state: CoreState, wallSeconds: Int64,
-        at now: MonotonicTime, recorder: CycleRecorder? = nil
+        at now: MonotonicTime, recorder: CycleRecorder? = nil, doubts: CoreDisk.Doubts = .none,
+        asleep: Duration = .zero
     ) {
         self.config = config
+        self.asleep = asleep
         self.recorder = recorder
         self.recorder?.start(
             RecordedStart(
                 wallSeconds: wallSeconds, now: now, enterService: config.control.enterService,
                 latches: state.latches, run: state.run))
         let units = config.units.map(\.id)
-        let sinceBoot = now.nanoseconds / 1_000_000_000
+        let sinceBoot = Self.sinceBoot(now, asleep)
         func clock(_ record: LatchRecord) -> RecordClock {
             // Virtual time starts no machine anew.
             RecordClock(record, boot: 1, sinceBoot: sinceBoot, wallSeconds: wallSeconds)
         }
-        let latches = Latches.restore(Self.latches(state), path: "latches", config) {
+        let latches = Latches.restore(
+            Self.latches(state), path: "latches", config, hasRun: state.run != nil, damage: doubts.damage
+        ) {
             clock($0).seconds(sinceBoot: sinceBoot)
         }
         let finding: RunRecord.Finding =
             state.run.map { RunRecord(bytes: $0).map { .read($0) } ?? .unreadable("no run record") }
             ?? .missing
         let restart = Restart.judge(
-            finding, resumes: config.control.resumesAfterRestart, wallSeconds: wallSeconds)
+            finding, doubt: doubts.doubt, resumes: config.control.resumesAfterRestart,
+            wallSeconds: wallSeconds)
         self.clock = clock(latches.record)
         let seconds = self.clock.seconds(sinceBoot: sinceBoot)
         absences = Absences(latches.record, units: units, seconds: seconds)
@@ -117,6 +125,10 @@ public final class CoreRun {
             CoreEvent(
                 name: note.event?.rawValue ?? "", unit: note[.unit], cause: note[.cause], text: note.text)
         }
+    }
+
+    private static func sinceBoot(_ now: MonotonicTime, _ asleep: Duration) -> Int64 {
+        (now + asleep).nanoseconds / 1_000_000_000
     }
 
     private static func latches(_ state: CoreState) -> LatchRecord.Finding {
@@ -154,6 +166,30 @@ public final class CoreRun {
         controller.handle(command, at: now, into: &decision)
     }
 
+    /// The machine has been suspended, and what was seen before is older than it looks: every unit enters
+    /// service anew.
+    public func wake(at now: MonotonicTime) {
+        let commands = SleepWatch.reentry(
+            units: config.units.count, enterService: config.control.enterService)
+        for command in commands { handle(command, at: now) }
+    }
+
+    /// The site's file is read anew, and says this now.
+    ///
+    /// - Returns: what people are told.
+    public func reload(_ new: SiteConfig, at now: MonotonicTime) -> [CoreEvent] {
+        let reload = Reload(from: config, to: new)
+        guard reload.refusals.isEmpty else {
+            return reload.refusals.map { CoreEvent(name: EventName.reloadRefused.rawValue, text: $0) }
+        }
+        for command in reload.commands { handle(command, at: now) }
+        config = new
+        return [
+            CoreEvent(
+                name: EventName.reloaded.rawValue, text: reload.changes.joined(separator: "; "))
+        ]
+    }
+
     /// The end in order: units go to zero, and what an operator has stopped is remembered as it was.
     public func beginEnd(at now: MonotonicTime) {
         isEnding = true
@@ -188,7 +224,7 @@ public final class CoreRun {
         var events: [Event] = []
         decision.events.forEach { events.append($0) }
         let told = Self.told(events, log)
-        let seconds = clock.seconds(sinceBoot: now.nanoseconds / 1_000_000_000)
+        let seconds = clock.seconds(sinceBoot: Self.sinceBoot(now, asleep))
         recorder?.cycle(
             grid: grid, units: images, wallSeconds: seconds, at: now, &decision,
             eventDigest: Self.digest(told))

@@ -103,6 +103,7 @@ struct SiteAssembly {
         cycle = Handover(
             CycleThread(
                 period: config.control.period, epoch: epoch, controller: controller,
+                reentry: SleepWatch.reentry(units: config.units.count, enterService: site.enterService),
                 meter: exchange.meter.reader(), phasors: exchange.phasorPorts(),
                 ports: exchange.ports(
                     config.units.map { unit in

@@ -18,10 +18,10 @@ final class LatchKeeper: Sendable {
 
     private static let pause = Duration.milliseconds(5)
     /// What the disk refuses is tried again so often.
-    private static let retry = Duration.milliseconds(200)
+    static let retry = Duration.milliseconds(200)
     /// The proof beside the latches is renewed so often: it tells the next start that the disk took
     /// everything until then.
-    private static let proof = Duration.seconds(10)
+    static let proof = Duration.seconds(10)
 
     private struct Template: Sendable {
         var record: LatchRecord

@@ -29,12 +29,14 @@ struct LatchPlace: ~Copyable, Sendable {
 
     /// Puts the latches on disk.
     ///
-    /// - Parameter order: larger than with anything that was true before, here or in a copy of this run: so
-    ///   the larger generation is the newer truth in whichever place it stands.
+    /// - Parameters:
+    ///   - order: larger than with anything that was true before, here or in a copy of this run: so the
+    ///     larger generation is the newer truth in whichever place it stands.
+    ///   - wallSeconds: now, since 1970-01-01 00:00 UTC.
     /// - Returns: what the disk said; `nil` = it has them.
-    mutating func write(_ record: LatchRecord, order: UInt64) -> CInt? {
+    mutating func write(_ record: LatchRecord, order: UInt64, wallSeconds: Int64 = wallNow) -> CInt? {
         do throws(SystemError) {
-            try latches.write(record.bytes, wallSeconds: Self.wallSeconds, generation: base + order)
+            try latches.write(record.bytes, wallSeconds: wallSeconds, generation: base + order)
             return nil
         } catch {
             return error.code
@@ -42,14 +44,14 @@ struct LatchPlace: ~Copyable, Sendable {
     }
 
     /// Puts on disk that the newest latches are there, and when.
-    mutating func prove() -> CInt? {
+    mutating func prove(wallSeconds: Int64 = wallNow) -> CInt? {
         do throws(SystemError) {
-            try proofs.write(LatchProof.payload(latches.generation), wallSeconds: Self.wallSeconds)
+            try proofs.write(LatchProof.payload(latches.generation), wallSeconds: wallSeconds)
             return nil
         } catch {
             return error.code
         }
     }
 
-    private static var wallSeconds: Int64 { WallClock.nowMilliseconds() / 1_000 }
+    static var wallNow: Int64 { WallClock.nowMilliseconds() / 1_000 }
 }

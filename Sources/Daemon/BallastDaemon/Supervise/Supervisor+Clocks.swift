@@ -31,21 +31,13 @@ extension Supervisor {
         for finding in clocks.look() {
             journal.write(finding.record)
             switch finding {
-            case .wallStepped: break
-            case .suspended: reenter()
+            // The cycle has noticed by itself, and let every unit enter service anew.
+            case .wallStepped, .suspended: break
             // Without time nothing expires any more: the devices' own timers must act, and do when we die.
             case .standsStill:
                 journal.flush(within: .seconds(1))
                 abort()
             }
-        }
-    }
-
-    /// What was seen before a suspension is older than it looks: every unit enters service anew.
-    private func reenter() {
-        for index in site.unitSettings.indices {
-            _ = control.command(
-                .reenter(unit: index, for: max(.seconds(10), site.siteSettings.enterService)))
         }
     }
 }

@@ -107,7 +107,7 @@ struct LiveRun {
             }
             try site.perform(action, program)
         case .run(let line): try site.shell(line)
-        case .fault, .clear, .frequency, .siteLoad, .gridLoad, .clock: break
+        case .fault, .clear, .frequency, .siteLoad, .gridLoad, .machine: break
         }
     }
 

@@ -77,10 +77,11 @@ public enum RandomScenario {
     public static func script(seed: UInt64, path: String, site: Site) -> Script {
         var draw = Draw(random: SplitMix64(seed: seed), site: site)
         draw.all()
+        let charge = [4, 8, 30, 60, 60, 60, 85, 92, 97][draw.below(9)]
+        draw.machine()
         return Script(
             why: "What safety demands holds whatever goes wrong together (random, seed \(seed)).",
-            site: path, seed: seed, duration: draw.last + 12,
-            charge: [4, 8, 30, 60, 60, 60, 85, 92, 97][draw.below(9)], steps: draw.steps)
+            site: path, seed: seed, duration: draw.last + 12, charge: charge, steps: draw.steps)
     }
 
     /// What is drawn, in the order in which it is drawn.
@@ -100,6 +101,40 @@ public enum RandomScenario {
             if below(4) == 0 { above() }
             if below(8) == 0 { ending() }
             if below(16) == 0 { add(time(2...20), "clock_jump_s: \([-3_600, -5, 5, 86_400][below(4)])") }
+        }
+
+        /// Behind all others: what a seed drew before these came it draws still.
+        mutating func machine() {
+            if below(12) == 0 { add(time(2...20), "suspend_s: \(one(["0.3", "3", "15", "40"]))") }
+            if below(8) == 0 { disk() }
+            if below(6) == 0 { file() }
+        }
+
+        /// A disk that refuses, or takes its time, often with something to latch and an end meanwhile.
+        mutating func disk() {
+            let at = time(3...14)
+            add(at, "disk: \(one(["full", "sick", "slow"]))")
+            if below(2) == 0 {
+                let unit = unit()
+                let kind = one(["bms_alarm", "inverter_fault", "cell_overvoltage"])
+                add(at + 0.5, "fault: \(kind), unit: \(unit.id)")
+                if below(2) == 0 { add(at + 3, "clear: \(kind), unit: \(unit.id)") }
+            }
+            if below(2) == 0 {
+                add(at + [1.5, 4, 5][below(3)], "daemon: \(one(["kill", "kill", "terminate"]))")
+                add(at + 6, "daemon: restart")
+            }
+            if below(4) > 0 { add(at + [2.5, 7, 12][below(3)], "disk: well") }
+        }
+
+        /// Somebody writes another limit into the site's file, and has it read anew.
+        mutating func file() {
+            let whole = site.units.reduce(0) { $0 + $1.rating.kilowatts }
+            for _ in 0...below(2) {
+                let key = one(["import_limit_kw", "export_limit_kw", "export_limit_kw", "base_point_kw"])
+                let power = Figure.text(whole * [0, 0.1, 0.3, 0.6, 2][below(5)])
+                add(time(2...20), "configuration: \(key) \(power)")
+            }
         }
 
         /// 0 ..< `count`; `count` is 1 or more.
@@ -214,12 +249,14 @@ public enum RandomScenario {
             case 2 where !dangers.isEmpty:
                 let danger = dangers[below(dangers.count)]
                 flicker(danger, "fault: \(danger.rawValue)\(whose)", whose, from: time(3...12))
+            // Where a driver file says it, another scale is a find of its own.
             case 2, 3:
                 let at = time(4...12)
+                guard unit.tellsScale else { return }
                 add(at, "fault: inverter_scale\(whose)")
                 if below(2) == 0 { add(at + [0.3, 2, 6][below(3)], "clear: inverter_scale\(whose)") }
             case 4: narrow("bms_second_sender", whose)
-            case _: narrow("inverter_scale", whose)
+            case _: if unit.tellsScale { narrow("inverter_scale", whose) }
             }
         }
 

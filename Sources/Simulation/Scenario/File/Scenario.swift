@@ -169,11 +169,11 @@ public struct Scenario: Sendable, Equatable {
                 throw keys.error("tiers", "'\(command.arguments[0])' is for the virtual tier alone")
             case .daemon(_, let program) where program != .ballastd && tiers.contains(.virtual):
                 throw keys.error("tiers", "the virtual tier has no \(program.rawValue)")
-            case .clock where tiers != [.virtual]:
-                throw keys.error("tiers", "the clock jumps in the virtual tier alone")
+            case .machine where tiers != [.virtual]:
+                throw keys.error("tiers", "clock, sleep, disk and file are for the virtual tier alone")
             case .gridLoad where grid == nil:
                 throw keys.error("grid", "is missing, and a step has grid_load_kw")
-            case .fault, .clear, .frequency, .siteLoad, .gridLoad, .clock, .command, .daemon, .run: break
+            case .fault, .clear, .frequency, .siteLoad, .gridLoad, .machine, .command, .daemon, .run: break
             }
         }
         if let last = steps.last, let duration, last.at > duration {
@@ -201,7 +201,7 @@ extension Scenario {
             switch step.action {
             case .fault(_, let unit), .clear(_, let unit): unit
             case .command(let command): command.unit
-            case .frequency, .siteLoad, .gridLoad, .clock, .daemon, .run: nil
+            case .frequency, .siteLoad, .gridLoad, .machine, .daemon, .run: nil
             }
         } + expectations.compactMap(\.unit)
     }

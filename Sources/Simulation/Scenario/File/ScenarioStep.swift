@@ -57,8 +57,7 @@ extension Scenario {
             /// The grid's load is so much more than what was fed in at nominal frequency; a grid that answers
             /// alone.
             case gridLoad(Watts)
-            /// The wall clock of the controller's machine jumps.
-            case clock(Duration)
+            case machine(MachineStep)
             /// The words behind `ballastctl`.
             case command(OperatorCommand)
             case daemon(DaemonAction, Program)
@@ -82,7 +81,7 @@ extension Scenario {
         public var isOfPlant: Bool {
             switch action {
             case .fault, .clear, .frequency, .siteLoad, .gridLoad: true
-            case .clock, .command, .daemon, .run: false
+            case .machine, .command, .daemon, .run: false
             }
         }
     }
@@ -110,8 +109,8 @@ extension Scenario.Step {
     }
 
     private static let verbs = [
-        "fault", "clear", "frequency_hz", "site_load_kw", "grid_load_kw", "clock_jump_s", "operator",
-        "daemon", "run",
+        "fault", "clear", "frequency_hz", "site_load_kw", "grid_load_kw", "clock_jump_s", "suspend_s", "disk",
+        "configuration", "operator", "daemon", "run",
     ]
 
     private static func action(
@@ -132,8 +131,8 @@ extension Scenario.Step {
             return .siteLoad(.kilowatts(try keys.requiredNumber("site_load_kw", -1e6...1e6)))
         case "grid_load_kw":
             return .gridLoad(.kilowatts(try keys.requiredNumber("grid_load_kw", -1e9...1e9)))
-        case "clock_jump_s":
-            return .clock(ScenarioKeys.seconds(try keys.requiredNumber("clock_jump_s", -1e9...1e9)))
+        case "clock_jump_s", "suspend_s", "disk", "configuration":
+            return .machine(try machine(given[0], &keys))
         case "operator":
             let words = try keys.requiredText("operator")
             do throws(OperatorCommand.ParseError) {
@@ -148,6 +147,28 @@ extension Scenario.Step {
             return .daemon(action, try keys.choice("program", Scenario.Program.self) ?? .ballastd)
         // "run": the only one left.
         default: return .run(try keys.requiredText("run"))
+        }
+    }
+
+    private static func machine(
+        _ verb: String, _ keys: inout ScenarioKeys
+    ) throws(ConfigError) -> MachineStep {
+        switch verb {
+        case "clock_jump_s":
+            return .clock(ScenarioKeys.seconds(try keys.requiredNumber(verb, -1e9...1e9)))
+        case "suspend_s":
+            return .suspend(ScenarioKeys.seconds(try keys.requiredNumber(verb, 0.1...86_400)))
+        case "disk":
+            guard let condition = try keys.choice(verb, DiskCondition.self) else {
+                throw keys.error(verb, "is missing")
+            }
+            return .disk(condition)
+        // "configuration": the only one left.
+        default:
+            guard let change = SiteChange(try keys.requiredText(verb)) else {
+                throw keys.error(verb, "must be \(SiteChange.allowed)")
+            }
+            return .configuration(change)
         }
     }
 

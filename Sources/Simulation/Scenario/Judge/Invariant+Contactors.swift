@@ -92,10 +92,11 @@ extension RunHistory {
         }.max() ?? .zero
     }
 
-    /// Whether the controller has said that it opens under load; nobody can say so while none runs.
+    /// Whether the controller has said that it opens under load; nobody can say so while none runs, or it
+    /// stands still.
     func isDeclared(_ unit: Int, _ time: Duration) -> Bool {
         let near = samples.last { $0.time <= time }
-        if near?.isDaemonRunning == false { return true }
+        if near?.isAttended == false { return true }
         return events.contains {
             $0.name == "opened_under_load" && $0.unit == units[unit].id && $0.time <= time + reaction
                 && $0.time >= time - .seconds(2)

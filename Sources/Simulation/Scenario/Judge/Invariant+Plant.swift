@@ -57,7 +57,7 @@ extension RunHistory {
     }
 
     /// How long power may stand that nobody wants; `nil` = nothing on this site can end it.
-    private func tail(_ unit: Int, _ seen: UnitSample) -> Duration? {
+    func tail(_ unit: Int, _ seen: UnitSample) -> Duration? {
         let own = units[unit].reversion + units[unit].response + PhysicalTime.reversionRoom.time
         guard Self.isDeaf(seen) else { return own }
         return units[unit].openUnderLoad.map { own + PhysicalTime.telling.time + $0 }
@@ -129,7 +129,7 @@ extension RunHistory {
     }
 
     /// Nobody tells the inverter anything, or nothing of it arrives, or did until just now.
-    private func wasAlone(_ unit: Int, _ index: Int) -> Bool {
+    func wasAlone(_ unit: Int, _ index: Int) -> Bool {
         isAlone(samples[index], samples[index].units[unit])
             || lately(unit, index) { Self.isOutOfReach($0.units[unit]) }
     }
@@ -301,18 +301,22 @@ extension RunHistory {
     // MARK: I14
 
     func judgeSiteLimits() -> Judgement {
-        guard importLimit != nil || exportLimit != nil else { return .notJudged("no limit is agreed") }
+        let first = SiteAgreement(imports: importLimit, exports: exportLimit)
+        guard samples.contains(where: { ($0.agreed ?? first).isAny }) else {
+            return .notJudged("no limit is agreed")
+        }
         guard hasTruth else { return blind }
-        var (since, wasRunning) = (Duration?.none, true)
+        var (since, wasAttended) = (Duration?.none, true)
         for sample in samples {
-            // What stood before the program's start is its own from then on.
-            if !wasRunning && sample.isDaemonRunning { since = nil }
-            wasRunning = sample.isDaemonRunning
+            // What stood before the program's start, or while it stood still, is its own from then on.
+            if !wasAttended && sample.isAttended { since = nil }
+            wasAttended = sample.isAttended
+            let agreed = sample.agreed ?? first
             let room = ratedPower * 0.01
             let power = sample.pointPower
             let isOver =
-                exportLimit.map { power > $0 + room } ?? false
-                || importLimit.map { -power > $0 + room } ?? false
+                agreed.exports.map { power > $0 + room } ?? false
+                || agreed.imports.map { -power > $0 + room } ?? false
             // What the load alone takes nobody here can help.
             guard isOver, sample.delivered.magnitude > room, !Self.isUnattended(sample) else {
                 since = nil
@@ -323,7 +327,7 @@ extension RunHistory {
             let isLying = sample.siteFaults.contains { lies.contains($0) }
             var limit = PhysicalTime.pointOfConnection.time + (isLying ? PhysicalTime.lyingMeter.time : .zero)
             for (unit, seen) in sample.units.enumerated()
-            where Self.isDeaf(seen) || !sample.isDaemonRunning {
+            where Self.isDeaf(seen) || !sample.isAttended {
                 // What another master goes on to write, contacts alone end.
                 let told = isTold(seen) ? sample.time : PhysicalTime.telling.time
                 limit = Swift.max(limit, (tail(unit, seen) ?? told) + units[unit].response)
@@ -336,58 +340,4 @@ extension RunHistory {
     }
 
     var ratedPower: Watts { units.reduce(.zero) { $0 + $1.nameplate } }
-
-    // MARK: I15
-
-    /// Power of one unit, in one piece.
-    private struct Flow {
-        var since: Duration?
-        /// The inverter did not do what it is told, at some time of it.
-        var isDeaf = false
-
-        mutating func look(_ seen: UnitSample, nothing: Watts, at time: Duration) {
-            guard seen.delivered.magnitude > nothing else {
-                (since, isDeaf) = (nil, false)
-                return
-            }
-            since = since ?? time
-            isDeaf = isDeaf || RunHistory.isDeaf(seen)
-        }
-    }
-
-    func judgeGridWindow() -> Judgement {
-        guard !gridLimits.isEmpty else { return .notJudged("the site supervises no grid") }
-        guard hasTruth else { return blind }
-        var since = [Duration?](repeating: nil, count: gridLimits.count)
-        var flows = units.map { _ in Flow() }
-        for sample in samples {
-            for unit in units.indices {
-                flows[unit].look(sample.units[unit], nothing: units[unit].nothing, at: sample.time)
-            }
-            for (index, limit) in gridLimits.enumerated() {
-                guard limit.holds(sample.frequency, sample.voltage) else {
-                    since[index] = nil
-                    continue
-                }
-                let begun = since[index] ?? sample.time
-                since[index] = begun
-                for unit in units.indices {
-                    let seen = sample.units[unit]
-                    guard seen.delivered.magnitude > units[unit].nothing else { continue }
-                    var (time, begun) = (limit.clearing + PhysicalTime.gridReaction.time, begun)
-                    if !sample.isDaemonRunning || flows[unit].isDeaf {
-                        guard let tail = tail(unit, seen) else { continue }
-                        time = time + tail
-                    }
-                    // What somebody else has written just now flows since then.
-                    if flows[unit].isDeaf { begun = max(begun, flows[unit].since ?? begun) }
-                    guard sample.time - begun > time else { continue }
-                    let voltage = Figure.text(sample.voltage.percent)
-                    let grid = "\(Figure.text(sample.frequency.value)) Hz, \(voltage) %"
-                    return failure(unit, sample.time, "\(kilowatts(seen.delivered)) flow into \(grid)")
-                }
-            }
-        }
-        return .passed
-    }
 }

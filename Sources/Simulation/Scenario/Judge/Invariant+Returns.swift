@@ -142,14 +142,14 @@ extension RunHistory {
             && isQuiet(unit, from: time - .seconds(5), to: time)
     }
 
-    /// Nobody asks for anything, nothing else is wrong, and the program runs.
+    /// Between the two nobody asks for anything, nothing else is wrong, and the program runs.
     private func isQuiet(_ unit: Int, from start: Duration, to end: Duration) -> Bool {
         if commands.contains(where: { $0.time > start && $0.time <= end }) { return false }
         return samples.allSatisfy { sample in
-            guard sample.time > start, sample.time <= end else { return true }
-            return sample.isDaemonRunning && sample.siteFaults.isEmpty && !sample.hasSiteFault
+            guard sample.time > start, sample.time < end else { return true }
+            return sample.isAttended && sample.siteFaults.isEmpty && !sample.hasSiteFault
                 && (sample.grid ?? "in_service") == "in_service"
-                && (sample.units[unit].faults.isEmpty || sample.time == start)
+                && sample.units[unit].faults.isEmpty
         }
     }
 

@@ -150,10 +150,22 @@ extension RunHistory {
         return samples[..<index].reversed().prefix { $0.time >= start }.contains { isScaled($0) != now }
     }
 
+    /// What was seen before the machine was suspended is stale, whatever its own clock says: who ran enters
+    /// service anew.
     func judgeEvidence() -> Judgement {
         var isKnown = false
+        var (slept, woken) = (false, Duration?.none)
         for sample in samples {
-            for unit in units.indices {
+            if slept && !sample.isAsleep { woken = sample.time }
+            slept = sample.isAsleep
+            let isWaking = woken.map { sample.time - $0 <= PhysicalTime.waking.time } ?? false
+            if !isWaking, let time = woken {
+                woken = nil
+                if let unit = sample.units.firstIndex(where: { $0.mode == "running" }) {
+                    return failure(unit, time, "the machine has slept, and it goes on as if nothing were")
+                }
+            }
+            for unit in units.indices where !isWaking {
                 guard let written = sample.units[unit].written, let age = sample.units[unit].evidenceAge
                 else { continue }
                 isKnown = true
@@ -205,7 +217,8 @@ extension RunHistory {
     }
 
     /// The wrong way round for longer than the response and the 2 s in which the interlock `not_following`
-    /// may notice, with a second to act, and still asked for.
+    /// may notice, with a second to act, and still asked for; who is gone asks for nothing, and what stands
+    /// of it the device's own timer ends (I3).
     func judgeSign() -> Judgement {
         for unit in units.indices {
             let floor = units[unit].rating * 0.03
@@ -215,7 +228,7 @@ extension RunHistory {
                 let isWrong =
                     seen.setpoint.magnitude > floor && seen.delivered.magnitude > floor
                     && (seen.setpoint > .zero) != (seen.delivered > .zero)
-                guard isWrong else {
+                guard isWrong, sample.isAttended else {
                     since = nil
                     continue
                 }

@@ -54,6 +54,31 @@ public struct UnitSample: Sendable, Equatable {
     public init() {}
 }
 
+/// What may be taken from the grid and given to it, at the meter.
+public struct SiteAgreement: Sendable, Equatable {
+    /// Magnitudes; `nil` = no limit.
+    public var imports: Watts?
+    public var exports: Watts?
+
+    public init(imports: Watts?, exports: Watts?) {
+        self.imports = imports
+        self.exports = exports
+    }
+
+    var isAny: Bool { imports != nil || exports != nil }
+
+    /// The site's file says something else while the program runs: what is narrower, or as it was, holds from
+    /// now on; where anything is wider, all stays as it is until the next start.
+    public mutating func hear(_ file: SiteAgreement) {
+        func isWider(_ new: Watts?, than old: Watts?) -> Bool {
+            guard let old else { return false }
+            return new.map { $0 > old } ?? true
+        }
+        if isWider(file.imports, than: imports) || isWider(file.exports, than: exports) { return }
+        self = file
+    }
+}
+
 /// A site at one instant of a run.
 public struct RunSample: Sendable, Equatable {
     /// On the scenario's clock; before its start negative.
@@ -66,6 +91,10 @@ public struct RunSample: Sendable, Equatable {
     public var load: Watts = .zero
     public var units: [UnitSample]
     public var isDaemonRunning = true
+    /// The controller's machine is suspended.
+    public var isAsleep = false
+    /// What is agreed for the point of connection now; `nil` = as at the run's beginning.
+    public var agreed: SiteAgreement?
     /// Whose and which frequency the controller uses; `nil` = none.
     public var frequencySource: String?
     public var seenFrequency: Hertz?
@@ -84,6 +113,9 @@ public struct RunSample: Sendable, Equatable {
         self.frequency = frequency
         self.units = units
     }
+
+    /// The program runs, and does not stand still.
+    public var isAttended: Bool { isDaemonRunning && units.contains { $0.mode != nil } }
 
     public var delivered: Watts { units.reduce(.zero) { $0 + $1.delivered } }
     /// At the point of connection as it is, whatever a meter says; positive = injected.

@@ -66,6 +66,10 @@ public struct PhysicalTime: Sendable, Equatable {
     static let gridReaction = PhysicalTime(
         text: "power is gone behind the code's clearing time", time: .milliseconds(500),
         source: "the clearing time is until zero power (IEEE 1547-2018 6.4); a sample's age on top")
+    /// From a suspended machine's waking to every unit out of service.
+    static let waking = PhysicalTime(
+        text: "a machine that wakes compares its clocks", time: .milliseconds(60),
+        source: "its buses may write once more before the first cycle has decided, and the sample after it")
     static let reversionRoom = PhysicalTime(
         text: "a reversion timer's own step", time: .seconds(1),
         source: "SunSpec 704 counts whole seconds")

@@ -273,7 +273,7 @@ public struct SimulatedSite: Sendable {
             // The runner's part.
             case .siteLoad(let power): load = power
             case .gridLoad(let power): grid?.surplusLoad = power
-            case .clock, .command, .daemon, .run: break
+            case .machine, .command, .daemon, .run: break
             }
         }
     }

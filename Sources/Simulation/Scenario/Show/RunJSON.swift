@@ -103,7 +103,7 @@ extension Scenario.Step.Action {
             frequency.map { "grid at \(Figure.text($0.value)) Hz" } ?? "grid follows the profile"
         case .siteLoad(let power): "the site's load is \(Figure.text(power.kilowatts)) kW"
         case .gridLoad(let power): "the grid lacks \(Figure.text(power.kilowatts)) kW"
-        case .clock(let jump): "the clock jumps by \(Figure.text(jump.seconds)) s"
+        case .machine(let step): step.text
         case .command(let command): command.arguments.joined(separator: " ")
         case .daemon(let action, let program): "\(action.rawValue) \(program.rawValue)"
         case .run(let line): line

@@ -315,7 +315,7 @@ public struct RunPlot {
                 case .clear: "#1a7f37"
                 case .frequency, .siteLoad, .gridLoad: "#1f4e9c"
                 case .command: "#6a3d9a"
-                case .clock, .daemon, .run: "#444"
+                case .machine, .daemon, .run: "#444"
                 }
             canvas.line((at, panelsTop), (at, bottom), colour: colour, width: 0.8, dashes: "2 3")
             guard shown < 24 else { continue }
