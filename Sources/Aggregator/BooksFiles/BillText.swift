@@ -49,7 +49,7 @@ package enum BillText {
 /// What is paid of a bill, and until when the rest is due; each in the bill's asset.
 package struct BillPayment {
     package let total: MinorUnits
-    /// What escrow paid for its lines: it was the party's, and counts for them.
+    /// What escrow paid for its lines: it was the party's, and counts for them. Negative went back into it.
     package let escrow: MinorUnits
     /// A magnitude: what the party paid of what it owed, or got of what it was to get.
     package var paid: MinorUnits
@@ -82,6 +82,8 @@ package struct BillPayment {
         if rest == .zero { return owed > .zero ? .paidOut : .paid }
         return due.map { now >= $0 } ?? false ? .overdue : .open
     }
+
+    var escrowWords: String { escrow < .zero ? "back into escrow" : "paid from escrow" }
 
     /// What is still asked for, in people's words.
     var words: String {
@@ -162,7 +164,7 @@ package struct BillPage {
         if payment.paid == .zero, payment.escrow == .zero { return rest(whole) }
         let verb = payment.owed > .zero ? "paid out" : "paid"
         return row("sum of the lines", bill.total, whole)
-            + (payment.escrow == .zero ? "" : row("paid from escrow", payment.escrow, empty))
+            + (payment.escrow == .zero ? "" : row(payment.escrowWords, payment.escrow, empty))
             + (payment.paid == .zero ? "" : row(verb, payment.paid, empty)) + rest(empty)
     }
 

@@ -53,28 +53,29 @@ enum Escrow {
         return (try TransferDesk.account(one.terms.buyer, one.asset, database), escrow)
     }
 
-    /// Confirmed delivery is paid out of escrow, onto the buyer's bill.
+    /// Confirmed delivery is paid out of escrow, onto the buyer's bill; what is owed back goes into it again.
     ///
-    /// - Returns: what was paid, in paise.
+    /// - Returns: what was paid, in paise; negative went back.
     static func pay(
         _ one: ContractDesk.Standing, _ owed: MinorUnits, run: String, at time: UTCInstant,
         _ database: Database
     ) throws -> MinorUnits {
         let terms = one.terms
-        guard let name = BookAccounts.escrow(terms.id), let bills = BookAccounts.bills(terms.buyer) else {
-            return .zero
-        }
+        guard owed != .zero, let name = BookAccounts.escrow(terms.id),
+            let bills = BookAccounts.bills(terms.buyer)
+        else { return .zero }
         let left = try LedgerRows.balance(name, one.asset, database)
-        guard owed > .zero, left > .zero else { return .zero }
+        let room = try room(in: one, left, database)
+        if owed > .zero ? left <= .zero : room <= .zero { return .zero }
         let (escrow, bill) = (AccountKey(name, one.asset), AccountKey(bills, .inr))
         try LedgerRows.open(bill, floor: nil, party: terms.buyer, database)
         var (paid, postings): (MinorUnits, [Posting])
         if one.asset == .inr {
-            paid = min(owed, left)
+            paid = max(min(owed, left), -room)
             postings = [Posting(bill, paid), Posting(escrow, -paid)]
         } else {
             paid = owed
-            let satoshi = min(try self.satoshi(paid, of: terms.id, database), left)
+            let satoshi = max(min(try self.satoshi(paid, of: terms.id, database), left), -room)
             var group = try LedgerGroup(database)
             postings = [
                 Posting(bill, paid), Posting(try PayoutDesk.exchange(.inr, &group), -paid),
@@ -82,10 +83,32 @@ enum Escrow {
             ]
             postings.removeAll { $0.amount == .zero }
         }
+        let words =
+            paid > .zero ? "delivery of \(terms.id) paid from escrow" : "back into escrow of \(terms.id)"
         try LedgerRows.post(
-            Transfer(at: time, text: "delivery of \(terms.id) paid from escrow", postings: postings),
-            key: "\(run)/escrow-paid-\(terms.id)", database)
+            Transfer(at: time, text: words, postings: postings), key: "\(run)/escrow-paid-\(terms.id)",
+            database)
         return paid
+    }
+
+    /// What was paid out of an escrow that is still held, in its asset: so much may go back into it.
+    private static func room(
+        in one: ContractDesk.Standing, _ left: MinorUnits, _ database: Database
+    ) throws -> MinorUnits {
+        switch one.life.state {
+        case .active, .settling, .ended(.endedEarly): break
+        case .draft, .offered, .agreed, .ended: return .zero
+        }
+        let keys = [TransferKey.escrow.of(one.terms.id), TransferKey.escrowBack.of(one.terms.id)]
+        let back = try Int64.fetchOne(
+            database, sql: "SELECT 1 FROM books_transfer WHERE key = ?", arguments: [keys[1]])
+        let funded = try Int64.fetchOne(
+            database,
+            sql: """
+                SELECT amount FROM books_posting JOIN books_transfer t ON t.id = transfer
+                WHERE key = ? AND amount > 0
+                """, arguments: [keys[0]])
+        return back == nil ? MinorUnits((funded ?? left.count) - left.count) : .zero
     }
 
     /// The part of what was charged that so many paise are of the price; halves to even.
@@ -96,7 +119,7 @@ enum Escrow {
             database, sql: "SELECT paid, satoshi FROM books_escrow WHERE contract = ?", arguments: [contract])
         guard let row else { return .zero }
         let (whole, charged): (Int64, Int64) = (row["paid"], row["satoshi"])
-        let scaled = Int128(min(paid.count, whole)) * Int128(charged)
+        let scaled = Int128(max(min(paid.count, whole), -whole)) * Int128(charged)
         return MinorUnits(Int64(Rounding.halfEven(scaled, by: Int128(whole)).quotient))
     }
 }

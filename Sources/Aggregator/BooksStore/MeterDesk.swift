@@ -14,18 +14,21 @@ enum MeterDesk {
         var isRenewable: Bool
         /// What it can give, in W.
         var exportMax: Int64
+        /// The most that it draws, in W; `nil` = nobody told.
+        var demand: Int64?
         /// It belongs to its zone from then on.
         var from: UTCInstant?
     }
 
     static func meter(_ id: String, _ database: Database) throws -> Meter? {
         let statement = try database.cachedStatement(
-            sql: "SELECT number, party, zone, kind, export_max_w, from_s FROM books_resource WHERE id = ?")
+            sql: "SELECT * FROM books_resource WHERE id = ?")
         return try Row.fetchOne(statement, arguments: [id]).map { row in
             Meter(
                 number: row["number"], party: row["party"], zone: row["zone"],
                 isRenewable: Resource.Kind(rawValue: row["kind"])?.isRenewable ?? false,
-                exportMax: row["export_max_w"], from: Membership.instant(row["from_s"]))
+                exportMax: row["export_max_w"], demand: row["demand_w"],
+                from: Membership.instant(row["from_s"]))
         }
     }
 
@@ -85,7 +88,7 @@ enum MeterDesk {
         }
     }
 
-    /// Who is paid for what a meter says tells no baseline, and no more than the resource can give.
+    /// Who is paid for what a meter says tells no baseline, and no more than the resource can give or draw.
     private static func checkOwn(_ interval: Interval, _ meter: Meter, _ place: String) throws {
         if interval.kind != .actual {
             throw BooksRefusal(403, "\(place): a \(interval.kind.rawValue) is an operator's to tell")
@@ -94,11 +97,17 @@ enum MeterDesk {
             throw BooksRefusal.impossible(
                 "\(place): revision: is above \(mostOwnRevision), beyond which an operator corrects")
         }
-        let most = Int128(meter.exportMax) * Int128(interval.length.seconds) / 3_600
-        if Int128(interval.exported.count) > most {
+        func most(_ power: Int64) -> Int128 { Int128(power) * Int128(interval.length.seconds) / 3_600 }
+        if Int128(interval.exported.count) > most(meter.exportMax) {
             throw BooksRefusal.impossible(
-                "\(place): export_wh is above what \(interval.resource) can give, \(most) Wh by its export_max_kw; "
-                    + "an operator may tell more")
+                "\(place): export_wh is above what \(interval.resource) can give, \(most(meter.exportMax)) Wh by its "
+                    + "export_max_kw; an operator may tell more")
+        }
+        // As with a gap between readings, 0 and none say nothing.
+        if let demand = meter.demand, demand > 0, Int128(interval.imported.count) > most(demand) {
+            throw BooksRefusal.impossible(
+                "\(place): import_wh is above what \(interval.resource) can draw, \(most(demand)) Wh by its "
+                    + "demand_kw; an operator may tell more")
         }
     }
 

@@ -225,8 +225,8 @@ enum ContractRows {
         return changed
     }
 
-    /// Confirmed delivery of prepaid contracts is paid out of escrow; a later correction comes to the
-    /// buyer's bill.
+    /// Confirmed delivery of prepaid contracts is paid out of escrow, and what later data adds to it; what
+    /// that takes away of it goes back, as long as the escrow is held.
     static func pay(
         _ contracts: [ContractDesk.Standing], _ bills: [Bill], _ run: String, at now: UTCInstant,
         _ database: Database
@@ -234,8 +234,11 @@ enum ContractRows {
         for one in contracts where one.terms.payment == .prepaid {
             let terms = one.terms
             let bill = bills.first { $0.party == terms.buyer }
-            guard let line = bill?.delivery(of: terms.id) else { continue }
-            let paid = try Escrow.pay(one, -line.amount, run: run, at: now, database)
+            var owed = MinorUnits.zero
+            for line in bill?.lines ?? [] where line.kind.isOfContract && line.reference == terms.id {
+                owed = owed.adding(-line.amount) ?? owed
+            }
+            let paid = try Escrow.pay(one, owed, run: run, at: now, database)
             if paid == .zero { continue }
             try database.execute(
                 sql: "UPDATE books_bill SET escrow = escrow + ? WHERE id = ?",

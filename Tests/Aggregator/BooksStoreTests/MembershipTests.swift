@@ -142,6 +142,22 @@ import Testing
         #expect(try desk.settle(3..<4).first?.contains("1 blocks open") == true)
     }
 
+    /// 5 kW draw 1,250 Wh in a quarter, and not one more; a device that says otherwise is not believed.
+    @Test func `no interval is billed that draws more than its resource can`() async throws {
+        try await desk.village()
+        let device = Desk.caller(.device, "ravi")
+        for (id, demand) in [("hut", ", \"demand_kw\": 5"), ("mill", "")] {
+            try await desk.done(
+                .addResource,
+                "{\"id\": \"\(id)\", \"party\": \"ravi\", \"zone\": \"north\", \"kind\": \"load\"\(demand)}")
+        }
+        try await desk.done(.addIntervals, Desk.interval("hut", 0, 1_250, 0), as: device)
+        let told = try await desk.ask(.addIntervals, Desk.interval("hut", 1, 1_251, 0), as: device)
+        #expect(told.status == 422 && told.body.contains("1250 Wh by its demand_kw"), "\(told)")
+        try await desk.done(.addIntervals, Desk.interval("hut", 1, 1_251, 0))
+        try await desk.done(.addIntervals, Desk.interval("mill", 0, 90_000, 0), as: device)
+    }
+
     /// 5 kW draw 1,250 Wh in a quarter: 2,500 in two, and not one more; without `demand_kw` 10¹¹ Wh.
     @Test(arguments: [
         (true, Int64(2_500), true), (true, 2_501, false), (true, 1 << 60, false),
