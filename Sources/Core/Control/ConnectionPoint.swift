@@ -17,9 +17,8 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     /// One bit for each unit that was steered in the cycle before.
     private var steered: UInt64 = 0
     private var startedAt: MonotonicTime?
-    private var trial: (from: Watts, until: MonotonicTime)?
-    private var nextTrial: MonotonicTime?
-    private static let betweenTrials = Duration.seconds(20)
+    /// What proves the meter where power is withheld until it is proven.
+    private var proof = ProvingStep()
     /// What the inverters show of their power, as far as it moves; and until when a unit has none, since more
     /// flows at the meter than what is shown of it accounts for.
     private var shown: InlineArray<64, ShownPower> = InlineArray(repeating: ShownPower())
@@ -30,12 +29,17 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     private static let memory = Duration.seconds(600)
 
     init(rated: Watts, meterBudget: Duration) {
-        // A meter's own mean may take a second.
-        check = MeterCheck(rated: rated, settling: meterBudget + .seconds(1))
+        check = MeterCheck(rated: rated, settling: MeterCheck.settling(budget: meterBudget))
     }
 
     /// The meter's power stands still though ours does not.
     var isMeterFrozen: Bool { check.verdict == .frozen }
+
+    /// What the units together are to give for the meter's proof; `nil` = what is asked of them.
+    var provingStep: ProvingStep.Step? { proof.step }
+
+    /// Notes what the site would ask of its units if the meter left it, and what they could give.
+    mutating func note(_ demand: ProvingStep.Demand) { proof.demand = demand }
 
     /// Notes what was asked of a unit in the end.
     mutating func record(_ setpoint: Watts, of unit: Int) { asked[unit] = setpoint }
@@ -51,6 +55,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         // Who leaves or joins is heard all the while: what it takes along the meter shows too.
         var (group, heard) = (UnjudgedSteps.Group(), UnjudgedSteps.Group())
         var (doubted, flow) = (UInt64(0), BatteryFlow())
+        var response = Duration.zero
         for index in 0..<count {
             guard let power = power(of: index, images, &units, now) else {
                 shown[index].forget()
@@ -62,6 +67,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             group.add(index, power)
             own += power
             wanted += commands[index]
+            response = max(response, units[index].settings.inverterResponse)
             let isContradicted = units[index].unasked.isUnexplained
             flow.add(
                 index, shown: power,
@@ -98,7 +104,37 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         for index in 0..<count where group.mask & (1 << UInt64(index)) == 0 {
             add(index, images, &units, isMetered, now, &rest)
         }
-        return tried(proving(limits, rest), meter == nil ? nil : own, now)
+        let window = proving(limits, rest)
+        guard let judged, let meter, steered != 0 else {
+            proof.stop()
+            return window
+        }
+        prove(window, rest, limits, own: judged, meter: meter, response, cycle, now, &decision)
+        return proof.widened(window)
+    }
+
+    private mutating func prove(
+        _ window: ProvingStep.Window, _ rest: SiteLimits.Rest, _ limits: SiteLimits, own: Watts, meter: Watts,
+        _ response: Duration, _ cycle: UInt64, _ now: MonotonicTime, _ decision: inout Decision
+    ) {
+        let room = ProvingStep.Room(
+            worst: window, shown: Self.window(own - meter, rest, limits, check.step),
+            turned: Self.window(own + meter, rest, limits, check.step), limits: limits)
+        let found = proof.look(check, own: own, meter: meter, room: room, response: response, at: now)
+        guard let found else { return }
+        var event = Event(unit: nil, kind: .meterProving(found), value: meter.value, cycle: cycle, at: now)
+        if case .begun(let power) = found { event.limit = power.value }
+        decision.events.append(event)
+    }
+
+    /// What the limits would leave beside so much that others draw; not where it is more than anything can.
+    private static func window(
+        _ others: Watts, _ rest: SiteLimits.Rest, _ limits: SiteLimits, _ step: Watts
+    ) -> ProvingStep.Window? {
+        if let most = limits.loadMax, others.magnitude > most + step { return nil }
+        var seen = rest
+        (seen.least, seen.most) = (others, others)
+        return limits.window(beside: seen)
     }
 
     /// What the limits leave, and the one step more that proves a meter which has shown something else than
@@ -113,35 +149,6 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             window.lowest.map { min($0, max(widest.lowest ?? $0, step.lowest)) },
             window.highest.map { max($0, min(widest.highest ?? $0, step.highest)) }
         )
-    }
-
-    /// At an even power no step of ours tells of a meter that nobody trusts, and a limit that it does not
-    /// widen keeps the power even: a step towards zero is made for that alone, as small as proves anything.
-    private mutating func tried(
-        _ window: (lowest: Watts?, highest: Watts?), _ own: Watts?, _ now: MonotonicTime
-    ) -> (lowest: Watts?, highest: Watts?) {
-        guard let own, check.wantsTrial else {
-            trial = nil
-            return window
-        }
-        if let trial, now >= trial.until { self.trial = nil }
-        let room = check.step * 0.5
-        let isHeld =
-            own > .zero
-            ? window.highest.map { own >= $0 - room } ?? false
-            : window.lowest.map { own <= $0 + room } ?? false
-        if trial == nil, isHeld, check.isResting, own.magnitude >= check.step * 1.5,
-            nextTrial.map({ now >= $0 }) ?? true
-        {
-            trial = (own, now + check.settling * 2)
-            nextTrial = now + Self.betweenTrials
-        }
-        guard let trial else { return window }
-        let step = check.step * 1.3
-        guard trial.from > .zero else {
-            return (window.lowest.map { max($0, trial.from + step) }, window.highest)
-        }
-        return (window.lowest, window.highest.map { min($0, trial.from - step) })
     }
 
     /// Nobody sees the meter, and more flows than is agreed by what a battery says against its inverter: that

@@ -16,7 +16,7 @@ public struct Controller: Sendable, BitwiseCopyable {
     /// The sum of the units' ratings.
     let rated: Watts
     var units: InlineArray<64, UnitController>
-    private var shares: InlineArray<64, UnitShare>
+    var shares: InlineArray<64, UnitShare>
     private var sharing: PowerSharing
     var overrides: InlineArray<64, UnitOverride>
     private var responder: FrequencyResponder
@@ -32,7 +32,7 @@ public struct Controller: Sendable, BitwiseCopyable {
     /// `nil` = none was ever seen: nothing is lost yet, and that it is missing the watch tells.
     private var hasFrequency: Bool?
     var watch: GridWatch
-    private var connection: ConnectionPoint
+    var connection: ConnectionPoint
     /// What the units together may have at the meter now.
     private(set) var siteWindow: (lowest: Watts?, highest: Watts?) = (nil, nil)
     /// The largest share of its rating that any unit had in the cycle before.
@@ -110,6 +110,7 @@ public struct Controller: Sendable, BitwiseCopyable {
         ask(images, now, elapsed, &decision)
         share(images, now, elapsed, &decision)
         clamp(&decision)
+        prove(&decision)
         limitSite(&decision)
         keepPromises(&decision, elapsed)
         explain(&decision)
@@ -325,7 +326,7 @@ public struct Controller: Sendable, BitwiseCopyable {
     private mutating func limitSite(_ decision: inout Decision) {
         let (lowest, highest) = siteWindow
         // The target was made inside; that it was wanted otherwise is told all the same.
-        decision.isSiteLimited = false
+        decision.isSiteLimited = connection.provingStep != nil
         if let highest, decision.wanted > highest, decision.setpoint >= highest * (1 - 1e-9) {
             decision.isSiteLimited = true
         }

@@ -108,6 +108,9 @@ public struct Event: Sendable, BitwiseCopyable {
         case gridSeen
         /// What the meter's power is worth, beside the units' own; value and limit are both powers.
         case meterJudged(MeterCheck.Verdict)
+        /// A meter that nobody has seen right withholds power; value is what it shows, limit the power of the
+        /// step that is made to prove it.
+        case meterProving(ProvingStep.Finding)
         /// One of those that see the grid sees it no more, silent or frozen.
         case gridSourceBlind(FrequencySource.Kind, isFrozen: Bool)
         case gridSourceSees(FrequencySource.Kind)

@@ -60,7 +60,8 @@ extension UnitDecision {
         let cause = isCharge ? window.chargeCause : window.dischargeCause
         // Parts that differ by rounding alone are equal.
         let tolerance = part.magnitude * 1e-9
-        if setpoint.magnitude >= part.magnitude - tolerance {
+        let isAgainst = setpoint != .zero && part != .zero && (setpoint < .zero) != isCharge
+        if setpoint.magnitude >= part.magnitude - tolerance && !isAgainst {
             limitedBy = .none
         } else if isSiteLimited && end.magnitude > .zero {
             limitedBy = .siteLimit

@@ -40,6 +40,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
 
     /// A smaller change of the units' power proves nothing.
     public let step: Watts
+    /// A step that is made for nothing but to prove it: something more, as inverters come near to a setpoint.
+    public var provingStep: Watts { step * 1.3 }
     /// From the step to the verdict: the meter's own way to its register.
     public let settling: Duration
     public private(set) var verdict = Verdict.unproven
@@ -72,6 +74,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// Steps in a row that the meter has not shown, whoever was to blame.
     private var odd = 0
     private var oddSign = 0.0
+    private var isUnbounded = false
     /// What the others drew when the meter was last seen right.
     private var trusted: Watts = .zero
     /// Since when it has shown something else than that.
@@ -101,12 +104,24 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         }
     }
 
+    /// A meter's own mean may take a second.
+    ///
+    /// - Parameter budget: how old its reading may be.
+    public static func settling(budget: Duration) -> Duration { budget + .seconds(1) }
+
     /// All stands still since long enough, and the next step is measured from here.
     public var isResting: Bool { reference != nil && steppedAt == nil && unsettledSince == nil }
+    /// What everything else draws has stood still as long: a step is seen beside it.
+    public var isQuiet: Bool {
+        guard let reference, let shown else { return false }
+        return (shown.others - reference.others).magnitude < step * 0.5
+    }
     /// Nobody knows whether it is right, and it shows something new all the while: a step would tell.
     public var wantsTrial: Bool {
         (verdict == .unproven || verdict == .frozen) && digits != nil && stoodFor <= settling
     }
+    /// It was called reversed by one step alone, and a load that nobody has bounded may have done that.
+    public var isUnsure: Bool { verdict == .reversed && odd < 2 && isUnbounded }
     /// Not a digit of it has moved for longer than a living one stands still while power moves.
     public var isStanding: Bool { stoodFor > settling }
     /// A step waits for its verdict.
@@ -181,7 +196,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         }
         guard now - since >= settling else { return }
         if change.magnitude >= leastStep, SlowSteps.isAsked(change, from: reference.asked, to: asked) {
-            judge(change, meter - reference.meter, loadMax ?? .zero)
+            judge(change, meter - reference.meter, loadMax)
             slow.forget()
             isUnshown = false
             if verdict == .proven && odd == 0 { trusted = point.others }
@@ -224,7 +239,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private mutating func settle(_ point: Point, _ loadMax: Watts?) {
         isUnshown = slow.settle(point, least: step * 0.25) == .hidden
         if isUnshown, slow.own.magnitude >= step {
-            judge(slow.own, slow.meter, loadMax ?? .zero)
+            judge(slow.own, slow.meter, loadMax)
             slow.forget()
             isUnshown = false
         }
@@ -292,7 +307,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         return own.magnitude < step * 0.005 || change.magnitude > own.magnitude * 3 ? change : .zero
     }
 
-    private mutating func judge(_ own: Watts, _ meter: Watts, _ loadMax: Watts) {
+    private mutating func judge(_ own: Watts, _ meter: Watts, _ loadMax: Watts?) {
         let ratio = meter / own
         if ratio > 0.4 && ratio < 2.5 {
             (odd, isSuspect) = (0, false)
@@ -304,7 +319,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         odd = sign == oddSign ? odd + 1 : 1
         oddSign = sign
         // What everything else may do at the most cannot have hidden a step of that size.
-        let isCertain = sign < 0 && own.magnitude * 1.4 > loadMax * 2
+        isUnbounded = loadMax == nil
+        let isCertain = sign < 0 && own.magnitude * 1.4 > (loadMax ?? .zero) * 2
         if sign < 0 && (isCertain || odd >= 2) { verdict = .reversed }
         if sign < 0 && isSuspect { doubt() }
         if sign == 0 {
@@ -327,8 +343,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         let said = loadMax ?? .zero
         guard let meter, let own else { return (-said, said) }
         if verdict.isWrong {
-            guard verdict != .frozen, stoodFor <= settling else { return (-said, said) }
-            // Who is disbelieved may be right: it widens nothing, and narrows as any other.
+            // Who is disbelieved may be right: it widens nothing, and narrows as any other while it moves.
+            guard stoodFor <= settling else { return (-said, said) }
             let seen = shown?.others ?? own - meter
             return (min(seen, -said), max(seen, said))
         }
@@ -346,8 +362,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// that it does not show closes this again, and the time begins anew.
     public var stepToProve: (others: Watts, lowest: Watts, highest: Watts)? {
         guard isAtOdds, unsettledSince == nil, let reference, let seen = shown?.others else { return nil }
-        let most = step * 1.3
-        return (seen, reference.own - most, reference.own + most)
+        return (seen, reference.own - provingStep, reference.own + provingStep)
     }
 
     /// What a meter that shows the same digits for long no longer widens a limit by: a living one moves.

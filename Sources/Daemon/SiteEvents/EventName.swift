@@ -56,6 +56,7 @@ public enum EventName: String, Sendable, CaseIterable {
     case gridSourceSees = "grid_source_sees"
     case gridUnseen = "grid_unseen"
     case meterGood = "meter_good"
+    case meterProving = "meter_proving"
     case meterUnproven = "meter_unproven"
     case meterWrong = "meter_wrong"
     case gridGood = "grid_good"

@@ -164,6 +164,18 @@ extension EventTable {
                 Nothing.
                 """),
         EventRow(
+            .meterProving, "c2e94b60d7a84f1f8b35a90e6d1f7c28", .notice,
+            "Meter: not proven yet, and it withholds power",
+            """
+            More is asked than the limits at the point of connection leave while nobody has seen the meter follow
+            the units' power. A small step of power is made to prove it, if need be against what is asked: inside
+            what the worst case leaves, or as far as the meter's own reading leaves room.
+            """,
+            advice: """
+                Nothing, if the meter is told good within seconds. If no step has room: site_load_max_kw may be
+                more than can draw here, or the batteries full or empty; a setpoint that is a step proves it too.
+                """),
+        EventRow(
             .meterUnproven, "5d0b7f4a92ce41d8b3a6e7150c98f264", .warning,
             "Meter: a step of the units' power was not shown, and could not be judged",
             """

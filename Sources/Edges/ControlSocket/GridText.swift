@@ -1,7 +1,9 @@
 /// The grid in one line of the status page.
 public enum GridText {
     /// `grid: frequency from meter, ROCOF -0.02 Hz/s, in_service`; what is wrong stands in capitals.
-    public static func line(_ grid: GridStatus) -> String {
+    ///
+    /// - Parameter isSiteLimited: the limit at the meter holds power back: whether it is proven counts.
+    public static func line(_ grid: GridStatus, isSiteLimited: Bool = false) -> String {
         var parts: [String] = []
         switch grid.frequency_health {
         case "good": parts.append("frequency from \(grid.frequency_source ?? "nobody")")
@@ -10,6 +12,7 @@ public enum GridText {
         default: parts.append("NO FRESH FREQUENCY")
         }
         switch grid.meter {
+        case "unproven" where isSiteLimited: parts.append("METER NOT PROVEN: it widens no limit yet")
         case "reversed": parts.append("METER REVERSED")
         case "frozen": parts.append("METER FROZEN")
         case "astray": parts.append("METER ASTRAY: it does not follow the units' power")

@@ -16,6 +16,7 @@ public enum WhyText {
             let asker = unit.override_kw == nil ? asker(site) : "operator\(person), of this unit alone,"
             parts.append("\(asker) asked \(signed(unit.asked_kw))")
             if let limit = limit(unit) { parts.append(limit) }
+            if unit.limited_by == "site_limit", let doubt = doubt(site) { parts.append(doubt) }
         case "offline":
             let missing = unit.missing?.map(\.text).joined(separator: "; ")
             parts.append("offline: \(missing ?? "battery, inverter and wired inputs are not all heard")")
@@ -118,8 +119,18 @@ public enum WhyText {
                 ? "the site's limit at the meter allows"
                 : "\(running.count) of \(site.units.count) units in service allow"
             parts.append("\(who) no more than \(signed(site.setpoint_kw))")
+            if running.contains(where: { $0.limited_by == "site_limit" }), let doubt = doubt(site) {
+                parts.append(doubt)
+            }
         }
         return parts.joined(separator: "; ")
+    }
+
+    /// Why the meter widens no limit; `nil` where it is proven.
+    private static func doubt(_ site: SiteStatus) -> String? {
+        guard let meter = site.grid?.meter, meter != "good" else { return nil }
+        let why = meter == "unproven" ? "is not proven yet" : "is called \(meter)"
+        return "the meter \(why): it widens no limit until it has shown a step of the units' power"
     }
 
     /// Why a running unit does not give what it was asked for; `nil` where it does.

@@ -16,7 +16,10 @@ enum StatusText {
                 + "   droop \(number(status.response_kw)) kW   setpoint \(number(status.setpoint_kw)) kW"
                 + "   measured \(text(status.site_power_kw, "kW"))",
         ]
-        if let grid = status.grid { lines.append(GridText.line(grid)) }
+        if let grid = status.grid {
+            let isLimited = status.units.contains { $0.limited_by == "site_limit" }
+            lines.append(GridText.line(grid, isSiteLimited: isLimited))
+        }
         lines += [
             "",
             "unit             mode      power kW  setpoint    SoC %  cell V min/max  cell °C min/max  allowed kW",

@@ -66,4 +66,19 @@ import Testing
         let keys = try checked(two).remarks.filter { $0.weight == .note }.map(\.key)
         #expect(!keys.contains("power_sharing.mode") && !keys.contains("paths.captures_max_mb"), "\(keys)")
     }
+
+    @Test func `what an unproven meter withholds is said, and what proves it`() throws {
+        func said(_ site: String) throws -> String? {
+            let meter = "grid_meter: {modbus: {host: 127.0.0.1, port: 504}, poll_ms: 100}\n"
+            return try checked(Self.unit + "site: {\(site)}\n" + meter).remarks
+                .first { $0.key == "site.site_load_max_kw" }?.text
+        }
+        let none = try said("import_limit_kw: 100, export_limit_kw: 0, site_load_max_kw: 50")
+        let left = "no more than 0.0 kW are discharged and 50.0 kW charged"
+        #expect(none?.contains(left) == true, "\(none ?? "")")
+        #expect(none?.hasSuffix("a step of 6.5 kW proves it, inside that") == true)
+        let narrow = try said("import_limit_kw: 40, export_limit_kw: 30, site_load_max_kw: 100")
+        #expect(narrow?.contains("where the meter's own reading leaves room") == true, "\(narrow ?? "")")
+        #expect(try said("import_limit_kw: 150, export_limit_kw: 150, site_load_max_kw: 50") == nil)
+    }
 }

@@ -174,6 +174,22 @@ import Testing
         #expect(WhyText.site(row.site) == row.text)
     }
 
+    @Test func `a meter that nobody has seen right is named where it withholds power`() {
+        let limited = Self.unit { ($0.setpoint_kw, $0.limited_by) = (-20, "site_limit") }
+        var site = Self.site(setpoint: -20, units: [limited])
+        for (meter, words) in [("unproven", "is not proven yet"), ("reversed", "is called reversed")] {
+            site.grid = GridStatus(meter: meter)
+            let text = "the meter \(words): it widens no limit until it has shown a step of the units' power"
+            #expect(WhyText.site(site).hasSuffix("; " + text))
+            #expect(WhyText.unit(limited, in: site).hasSuffix("; " + text))
+        }
+        site.grid = GridStatus(meter: "good")
+        #expect(!WhyText.site(site).contains("until it has shown"))
+        let unproven = GridStatus(meter: "unproven")
+        #expect(GridText.line(unproven, isSiteLimited: true).contains("METER NOT PROVEN"))
+        #expect(!GridText.line(unproven).contains("METER"))
+    }
+
     /// The fire brigade once stood fourth.
     @Test func `what endangers people stands before everything else, wherever it is in the list`() {
         func trip(_ unit: String, _ interlock: String, first: Bool = false) -> TripStatus {

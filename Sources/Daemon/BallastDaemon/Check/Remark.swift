@@ -226,6 +226,7 @@ extension CheckedSite {
                     .warning, "site.site_load_max_kw",
                     "is not said: without the meter the limits hold only where nothing else draws"))
         }
+        if let meter = MeterRemark(config)?.remark { remarks.append(meter) }
         return remarks
     }
 }

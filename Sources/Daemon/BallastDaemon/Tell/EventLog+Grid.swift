@@ -1,5 +1,6 @@
 import Control
 import FrequencyResponse
+import PowerDispatch
 import SiteEvents
 
 extension EventLog {
@@ -30,31 +31,15 @@ extension EventLog {
             let name = Names.text(source, units: units)
             record.cause = name
             (record.event, record.text) = (.gridSourceSees, "\(name) sees the grid again\(value)")
-        case .meterJudged(let verdict):
-            record.cause = "\(verdict.name)"
-            func kilowatts(_ power: Double?) -> String {
-                power.map { "\(Names.rounded($0 / 1_000)) kW" } ?? "?"
-            }
-            let powers = "it shows \(kilowatts(event.value)), the units give \(kilowatts(event.limit))"
-            switch verdict {
-            case .unproven:
-                (record.event, record.text) = (
-                    .meterUnproven, "the meter did not show a step that could not be judged; \(powers)"
-                )
-            case .proven:
-                (record.event, record.text) = (.meterGood, "the meter follows the units' power; \(powers)")
-            case .reversed:
-                (record.event, record.text) = (
-                    .meterWrong, "METER REVERSED: it moves against the units' power; \(powers); power_sign?"
-                )
-            case .frozen:
-                (record.event, record.text) = (
-                    .meterWrong, "METER FROZEN: it stands still while the units' power moves; \(powers)"
-                )
-            case .astray:
-                (record.event, record.text) = (
-                    .meterWrong, "METER ASTRAY: it does not move with the units' power; \(powers)"
-                )
+        case .meterJudged(let verdict): judged(verdict, event, &record)
+        case .meterProving(let finding):
+            let shown = "it shows \(kilowatts(event.value))"
+            let why = "the meter is not proven yet and withholds power"
+            record.event = .meterProving
+            switch finding {
+            case .begun:
+                record.text = "\(why): a step to \(kilowatts(event.limit)) is made to prove it; \(shown)"
+            case .noRoom: record.text = "\(why), and no step that proves it has room; \(shown)"
             }
         case .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridGood, .gridEntered, .gridUnseen,
             .gridSeen, .modeChanged,
@@ -68,6 +53,35 @@ extension EventLog {
             .believed,
             .secondSenderHeard, .secondSenderGone:
             (record.event, record.text) = plain(event.kind)
+        }
+    }
+
+    private func kilowatts(_ power: Double?) -> String {
+        power.map { "\(Names.rounded($0 / 1_000)) kW" } ?? "?"
+    }
+
+    private func judged(_ verdict: MeterCheck.Verdict, _ event: Event, _ record: inout EventRecord) {
+        record.cause = "\(verdict.name)"
+        let powers = "it shows \(kilowatts(event.value)), the units give \(kilowatts(event.limit))"
+        switch verdict {
+        case .unproven:
+            (record.event, record.text) = (
+                .meterUnproven, "the meter did not show a step that could not be judged; \(powers)"
+            )
+        case .proven:
+            (record.event, record.text) = (.meterGood, "the meter follows the units' power; \(powers)")
+        case .reversed:
+            (record.event, record.text) = (
+                .meterWrong, "METER REVERSED: it moves against the units' power; \(powers); power_sign?"
+            )
+        case .frozen:
+            (record.event, record.text) = (
+                .meterWrong, "METER FROZEN: it stands still while the units' power moves; \(powers)"
+            )
+        case .astray:
+            (record.event, record.text) = (
+                .meterWrong, "METER ASTRAY: it does not move with the units' power; \(powers)"
+            )
         }
     }
 }

@@ -119,7 +119,7 @@ struct EventLog {
             powerAsked(.basePointLapsed, "has lapsed", source, event, &record)
         case .frequencyHandedOver, .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridLost,
             .gridNotReady, .gridGood, .gridEntered, .gridUnseen, .gridSeen, .gridSourceBlind,
-            .gridSourceSees, .meterJudged:
+            .gridSourceSees, .meterJudged, .meterProving:
             describeGrid(event, &record)
         case .openedUnderLoad:
             (record.event, record.text) = plain(event.kind)
@@ -299,7 +299,7 @@ struct EventLog {
             .countedAnew, .exposed,
             .gridSourceBlind,
             .gridSourceSees,
-            .meterJudged:
+            .meterJudged, .meterProving:
             (.eventsLost, "an event without words: \(kind)")
         }
     }

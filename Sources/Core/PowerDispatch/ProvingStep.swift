@@ -1,0 +1,200 @@
+import Quantities
+
+/// A step of power that is made for nothing but to prove the meter, where limits withhold what is asked since
+/// nobody knows whether it is right.
+///
+/// Until it is proven they leave what the worst case leaves (``SiteLimits/loadMax``), and where that is
+/// nothing no power could ever prove it. So one step is made, against what is asked if need be, and none that
+/// the meter shows beyond a limit goes on: inside the worst case; else where the limits hold whichever way
+/// round the meter is; else towards zero; and where nothing flows yet by its word alone, for ``shortTime``
+/// at most: were it reversed, the step itself would flow beyond a limit.
+public struct ProvingStep: Sendable, BitwiseCopyable {
+    /// What the units may have at the meter; `nil` = no limit.
+    public typealias Window = (lowest: Watts?, highest: Watts?)
+
+    /// What is wanted of the units together, at the least and at the most, and what they could give.
+    public struct Demand: Sendable, BitwiseCopyable {
+        public var least: Watts
+        public var most: Watts
+        /// Sums of the units' own windows; a charge is negative.
+        public var charge: Watts = .zero
+        public var discharge: Watts = .zero
+
+        public init(least: Watts = .zero, most: Watts = .zero) { (self.least, self.most) = (least, most) }
+    }
+
+    /// What the limits leave: in the worst case, were the meter right, and were it the wrong way round; the
+    /// last two are `nil` where so much cannot be drawn.
+    public struct Room: Sendable, BitwiseCopyable {
+        public var worst: Window
+        public var shown: Window?
+        public var turned: Window?
+        public var limits: SiteLimits
+
+        public init(worst: Window, shown: Window?, turned: Window?, limits: SiteLimits) {
+            (self.worst, self.shown, self.turned, self.limits) = (worst, shown, turned, limits)
+        }
+    }
+
+    public enum Finding: Sendable, BitwiseCopyable, Equatable {
+        /// To this power.
+        case begun(Watts)
+        /// No such step has room anywhere; said once.
+        case noRoom
+    }
+
+    /// Both powers are those of the units together.
+    public struct Step: Sendable, BitwiseCopyable {
+        public var from: Watts
+        public var power: Watts
+        fileprivate var until: MonotonicTime
+        fileprivate var isJudged = false
+
+        /// More of it is a step towards discharge.
+        public var isUpward: Bool { power > from }
+    }
+
+    /// What was wanted in the cycle before.
+    public var demand = Demand()
+    /// The one that is made now.
+    public private(set) var step: Step?
+    private var lastAt: MonotonicTime?
+    private var wait = Self.firstWait
+    private var isTold = false
+    /// Since when one is wanted, and something else at the site moves the meter as well.
+    private var loudSince: MonotonicTime?
+    /// A step that shows nothing is made once more after this, then after twice that, and so on.
+    private static let firstWait = Duration.seconds(10)
+    /// And a meter that is known to be wrong, and may have been mended, gets one so often.
+    private static let longestWait = Duration.seconds(600)
+    /// For so long it is waited for a moment in which nothing else moves the meter.
+    private static let quietWait = Duration.seconds(60)
+    /// For so long at the most a limit may be passed by a step if the meter lies.
+    public static let shortTime = Duration.seconds(4)
+
+    public init() {}
+
+    /// How long a step lasts at the most: the units' way to it, the meter's to its register, and a poll.
+    ///
+    /// - Parameter response: from a setpoint to its power.
+    public static func length(settling: Duration, response: Duration) -> Duration {
+        settling + response + .milliseconds(500)
+    }
+
+    /// Looks at the meter once; ``step`` follows.
+    ///
+    /// - Parameter own: the units' power as they show it.
+    public mutating func look(
+        _ check: MeterCheck, own: Watts, meter: Watts, room: Room, response: Duration, at now: MonotonicTime
+    ) -> Finding? {
+        if check.verdict == .proven {
+            (step, lastAt, wait, isTold, loudSince) = (nil, nil, Self.firstWait, false, nil)
+            return nil
+        }
+        if let step {
+            if check.isJudging { self.step?.isJudged = true }
+            let isOver = now >= step.until || (step.isJudged && !check.isJudging)
+            let passed = Self.fits(meter, step.isUpward ? 1 : -1, by: check.step * -0.1, room.limits)
+            if isOver || !passed { self.step = nil }
+            return nil
+        }
+        let isSure = check.verdict.isWrong && !check.wantsTrial && !check.isUnsure
+        if isSure, lastAt == nil { lastAt = now }
+        guard check.isResting, !check.isStanding || check.verdict == .unproven,
+            lastAt.map({ now - $0 >= (isSure ? Self.longestWait : wait) }) ?? true,
+            let towards = direction(check, room, isSure: isSure)
+        else { return nil }
+        let since = loudSince ?? now
+        loudSince = since
+        guard check.isQuiet || now - since >= Self.quietWait else { return nil }
+        let time = Self.length(settling: check.settling, response: response)
+        let isBrief = own.magnitude >= check.step * 1.5 || time <= Self.shortTime
+        let trusts = !isSure && !check.isUnsure && !check.isStanding && isBrief
+        guard let power = power(check, own, meter, towards, room, trusts: trusts) else {
+            defer { isTold = true }
+            return isTold || isSure ? nil : .noRoom
+        }
+        step = Step(from: own, power: power, until: now + time)
+        loudSince = nil
+        if lastAt != nil { wait = min(wait * 2, Self.longestWait) }
+        lastAt = now
+        return .begun(power)
+    }
+
+    /// Nobody hears the meter, or knows what the units give.
+    public mutating func stop() { step = nil }
+
+    /// What the units may have while a step is made.
+    public func widened(_ window: Window) -> Window {
+        guard let step else { return window }
+        return (window.lowest.map { min($0, step.power) }, window.highest.map { max($0, step.power) })
+    }
+
+    /// Where more is wanted, and could be given, than the worst case leaves, and the meter would leave more,
+    /// were it right, or, if nobody knows, were it the wrong way round.
+    private func direction(_ check: MeterCheck, _ room: Room, isSure: Bool) -> Double? {
+        let least = check.step * 0.02
+        if let towards = withheld(room.worst, room.shown, least) { return towards }
+        return isSure ? nil : withheld(room.worst, room.turned, least)
+    }
+
+    private func withheld(_ worst: Window, _ window: Window?, _ least: Watts) -> Double? {
+        guard let window else { return nil }
+        if let worst = worst.highest, let most = window.highest,
+            min(demand.most, demand.discharge, most) > worst + least
+        {
+            return 1
+        }
+        if let worst = worst.lowest, let most = window.lowest,
+            max(demand.least, demand.charge, most) < worst - least
+        {
+            return -1
+        }
+        return nil
+    }
+
+    /// The safest there is.
+    private func power(
+        _ check: MeterCheck, _ own: Watts, _ meter: Watts, _ towards: Double, _ room: Room, trusts: Bool
+    ) -> Watts? {
+        for safety in 0..<3 {
+            if allows(check, own, meter, towards, room, safety, trusts: trusts) {
+                return own + check.provingStep * towards
+            }
+            if allows(check, own, meter, -towards, room, safety, trusts: trusts) {
+                return own - check.provingStep * towards
+            }
+        }
+        return nil
+    }
+
+    /// - Parameter safety: 0 = inside the worst case, 1 = whichever way round the meter is, 2 = towards zero,
+    ///   or by its word.
+    private func allows(
+        _ check: MeterCheck, _ own: Watts, _ meter: Watts, _ sign: Double, _ room: Room, _ safety: Int,
+        trusts: Bool
+    ) -> Bool {
+        let (size, power) = (check.provingStep, own + check.provingStep * sign)
+        guard power >= demand.charge, power <= demand.discharge else { return false }
+        if safety == 2, own.magnitude >= check.step * 1.5 { return trusts && (own > .zero) == (sign < 0) }
+        guard Self.fits(meter, sign, by: size, room.limits) else { return false }
+        if safety == 0 { return Self.holds(room.worst, power) }
+        guard !check.isStanding, let shown = room.shown, Self.holds(shown, power) else { return false }
+        if safety == 1 {
+            let isInside = room.turned.map { Self.holds($0, power) } ?? false
+            return isInside && Self.fits(-meter, sign, by: size, room.limits)
+        }
+        return trusts && withheld(room.worst, shown, check.step * 0.02) != nil
+    }
+
+    /// So much more that way passes no limit by what the meter shows.
+    private static func fits(_ meter: Watts, _ sign: Double, by size: Watts, _ limits: SiteLimits) -> Bool {
+        sign > 0
+            ? limits.exports.map { meter + size <= $0 } ?? true
+            : limits.imports.map { size - meter <= $0 } ?? true
+    }
+
+    private static func holds(_ window: Window, _ power: Watts) -> Bool {
+        (window.lowest.map { power >= $0 } ?? true) && (window.highest.map { power <= $0 } ?? true)
+    }
+}
