@@ -18,16 +18,19 @@ public enum BooksCheck {
             guard try database.tableExists("books_event") else { return [] }
             return [
                 Line(name: "B1 every transfer sums to 0 for each asset", findings: try transfers(database)),
-                Line(name: "B2 no wallet and no escrow is below its floor", findings: try floors(database)),
+                Line(
+                    name: "B2 no wallet and no escrow is below its floor",
+                    findings: try floors(database) + RowChecks.floors(database)
+                        + RowChecks.holders(database)),
                 Line(
                     name: "B3 every interval and every reading is there once", findings: try unique(database)),
                 Line(
                     name: "B4 no block is promised beyond what its resource has",
-                    findings: try promised(database)),
+                    findings: try promised(database) + RowChecks.reserved(database)),
                 Line(
                     name: "B5 no issued certificate is above its block's final export"
                         + (try usedUp(database)),
-                    findings: try certificates(database)),
+                    findings: try certificates(database) + RowChecks.certificates(database)),
                 Line(name: historyName, findings: try chain(database)),
                 Line(
                     name: "B7 export, import, grid and losses of a block sum to 0",
@@ -189,7 +192,7 @@ public enum BooksCheck {
                 return ["the root of \(UTCInstant(seconds: day["day_s"]).day) is another"]
             }
         }
-        return try RecordTree.findings(database) + tariffs(database)
+        return try RecordTree.findings(database) + tariffs(database) + RowChecks.versions(database)
     }
 
     /// Each version of the tariffs is the body that the history noted.

@@ -193,6 +193,15 @@ import Testing
             "UPDATE books_bill SET escrow = -total WHERE total < 0",
             "paid from escrow otherwise than was posted"
         ),
+        (
+            "UPDATE books_account SET floor = -100000000 WHERE name LIKE '%Ravi:Wallet'",
+            "has another floor than 0"
+        ),
+        ("UPDATE books_account SET party = 'asha' WHERE name LIKE '%Ravi:Wallet'", "is said to be of asha"),
+        ("UPDATE books_certificate SET state = 'retired'", "is not as it was moved last"),
+        ("UPDATE books_certificate SET owner = 'ravi'", "is not as it was moved last"),
+        ("UPDATE books_document SET n = 7", "has another number"),
+        ("UPDATE books_document SET who = 'ravi'", "or is another's"),
         ("UPDATE books_contract SET price = 100 * price", "contract c is not as it was noted last"),
         ("UPDATE books_terms SET energy_wh = 7", "contract c is not as it was noted last"),
         ("DELETE FROM books_contract_event WHERE n = 2", "contract c is not as it was noted last"),
@@ -238,6 +247,17 @@ import Testing
         for event in ["offer", "accept", "activate"] {
             try await desk.done(.contractEvent, "{event: \(event)}", id: "c")
         }
+        #expect(try desk.findings() == [])
+        let damage = try await desk.queue.writeWithoutTransaction { database in
+            var seen: [String] = []
+            try database.inTransaction {
+                try database.execute(sql: "UPDATE books_reserved SET energy_wh = 1")
+                seen = try RowChecks.reserved(database)
+                return .rollback
+            }
+            return seen
+        }
+        #expect(damage == ["contract c has not reserved what it promises"])
         desk.now = Desk.start + 40 * 86_400
         try await desk.tell("asha-home", 0, in: 500)
         try await desk.tell("ravi-home", 0, in: 500)
