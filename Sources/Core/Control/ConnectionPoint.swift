@@ -11,6 +11,7 @@ import Quantities
 struct ConnectionPoint: Sendable, BitwiseCopyable {
     private var check: MeterCheck
     private var unjudged = UnjudgedSteps()
+    private var past = PowerWhenRead()
     /// What was asked of each unit in the cycle before, and when its inverter was last heard.
     private var asked: InlineArray<64, Watts> = InlineArray(repeating: .zero)
     private var commands: InlineArray<64, Watts> = InlineArray(repeating: .zero)
@@ -55,7 +56,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         // Who leaves or joins is heard all the while: what it takes along the meter shows too.
         var (group, heard) = (UnjudgedSteps.Group(), UnjudgedSteps.Group())
         var (doubted, flow) = (UInt64(0), BatteryFlow())
-        var response = Duration.zero
+        var (response, ages) = (Duration.zero, Duration.zero)
         for index in 0..<count {
             guard let power = power(of: index, images, &units, now) else {
                 shown[index].forget()
@@ -66,6 +67,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             guard units[index].mode.isRunning else { continue }
             group.add(index, power)
             own += power
+            ages += images[index].inverter.activePower.age(at: now) ?? .zero
             wanted += commands[index]
             response = max(response, units[index].settings.inverterResponse)
             let isContradicted = units[index].unasked.isUnexplained
@@ -74,15 +76,21 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
                 drawn: isContradicted ? units[index].sight.drawn(images[index], at: now) : nil)
             if isDoubted(index, power, images, &units, now) { doubted |= 1 << UInt64(index) }
         }
-        if group.mask != steered { check.regroup(own: own) }
+        if group.mask != steered {
+            check.regroup(own: own)
+            past.restart()
+        }
         steered = group.mask
+        past.note(own, readAt: now - ages / max(1, group.mask.nonzeroBitCount))
         let meter = grid.activePower.fresh(at: now, within: meterBudget)
+        let readAt = now - (grid.activePower.age(at: now) ?? .zero)
+        let then = meter.flatMap { past.own(beside: $0, readAt: readAt) } ?? own
         let before = check.verdict
         let loadMax = limits.loadMax
         let wasJudging = check.isJudging
         // What stands still, or is contradicted, is no step that a meter could be judged by.
         let judged = doubted == 0 ? own : nil
-        check.look(meter: meter, own: judged, asked: wanted, loadMax: loadMax, at: now)
+        check.look(meter: meter, own: judged, whenRead: then, asked: wanted, loadMax: loadMax, at: now)
         if doubted == 0 {
             judgeGap(heard, meter, wasJudged: wasJudging && !check.isJudging && meter != nil, at: now)
         }
@@ -98,7 +106,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
                     unit: nil, kind: .meterJudged(check.verdict), value: meter?.value, limit: own.value,
                     cycle: cycle, at: now))
         }
-        let others = check.others(meter: meter, own: own, loadMax: loadMax)
+        let others = check.others(meter: meter, own: then, loadMax: loadMax)
         var rest = SiteLimits.Rest(least: others.least, most: others.most)
         let isMetered = meter != nil && check.verdict == .proven
         for index in 0..<count where group.mask & (1 << UInt64(index)) == 0 {
@@ -109,17 +117,17 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             proof.stop()
             return window
         }
-        prove(window, rest, limits, own: judged, meter: meter, response, cycle, now, &decision)
+        let room = ProvingStep.Room(
+            worst: window, shown: Self.window(then - meter, rest, limits, check.step),
+            turned: Self.window(then + meter, rest, limits, check.step), limits: limits)
+        prove(room, own: judged, meter: meter, response, cycle, now, &decision)
         return proof.widened(window)
     }
 
     private mutating func prove(
-        _ window: ProvingStep.Window, _ rest: SiteLimits.Rest, _ limits: SiteLimits, own: Watts, meter: Watts,
-        _ response: Duration, _ cycle: UInt64, _ now: MonotonicTime, _ decision: inout Decision
+        _ room: ProvingStep.Room, own: Watts, meter: Watts, _ response: Duration, _ cycle: UInt64,
+        _ now: MonotonicTime, _ decision: inout Decision
     ) {
-        let room = ProvingStep.Room(
-            worst: window, shown: Self.window(own - meter, rest, limits, check.step),
-            turned: Self.window(own + meter, rest, limits, check.step), limits: limits)
         let found = proof.look(check, own: own, meter: meter, room: room, response: response, at: now)
         guard let found else { return }
         var event = Event(unit: nil, kind: .meterProving(found), value: meter.value, cycle: cycle, at: now)

@@ -152,11 +152,13 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// Looks at both once; `nil` = not fresh.
     ///
     /// - Parameters:
+    ///   - whenRead: the same units' power when the meter was read; `nil` = as now.
     ///   - asked: of the same units; a change of their power that nobody has asked for is no test of the
     ///     meter, since their own reading may be what is wrong.
     ///   - loadMax: the most that everything else may draw or give; `nil` = nobody has said.
     public mutating func look(
-        meter: Watts?, own: Watts?, asked: Watts? = nil, loadMax: Watts?, at now: MonotonicTime
+        meter: Watts?, own: Watts?, whenRead: Watts? = nil, asked: Watts? = nil, loadMax: Watts?,
+        at now: MonotonicTime
     ) {
         if let meter, meter != digits?.value {
             // One that moves again shows at once what it has missed: that is no answer to any step.
@@ -166,7 +168,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         stoodFor = digits.map { now - $0.since } ?? .zero
         guard let meter, let own else { return restart() }
         let point = Point(meter: meter, own: own, asked: asked)
-        smooth(point, now)
+        smooth(others: (whenRead ?? own) - meter, now)
         if meter != last || movedWith == nil { movedAt = now }
         // The meter may be read some time before the units are.
         if let movedAt, now - movedAt <= Self.smoothing { movedWith = point }
@@ -211,12 +213,12 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         if expected.magnitude >= step, (meter + expected).magnitude <= room { isSuspect = true }
     }
 
-    private mutating func smooth(_ point: Point, _ now: MonotonicTime) {
-        guard let before = shown else { return shown = (point.others, now) }
+    private mutating func smooth(others: Watts, _ now: MonotonicTime) {
+        guard let before = shown else { return shown = (others, now) }
         let share = min(1, (now - before.at).seconds / Self.smoothing.seconds)
-        let smooth = before.others + (point.others - before.others) * share
+        let smooth = before.others + (others - before.others) * share
         // What changes by more than readings can differ is followed at once.
-        shown = (min(max(smooth, point.others - step * 0.5), point.others + step * 0.5), now)
+        shown = (min(max(smooth, others - step * 0.5), others + step * 0.5), now)
     }
 
     /// What is shown is not what was trusted. A change of the load is followed long before this counts.

@@ -6,8 +6,8 @@ import Quantities
 /// Until it is proven they leave what the worst case leaves (``SiteLimits/loadMax``), and where that is
 /// nothing no power could ever prove it. So one step is made, against what is asked if need be, and none that
 /// the meter shows beyond a limit goes on: inside the worst case; else where the limits hold whichever way
-/// round the meter is; else towards zero; and where nothing flows yet by its word alone, for ``shortTime``
-/// at most: were it reversed, the step itself would flow beyond a limit.
+/// round the meter is; else towards zero; else by its word alone, for ``shortTime`` at most: were it reversed,
+/// the step itself would flow beyond a limit.
 public struct ProvingStep: Sendable, BitwiseCopyable {
     /// What the units may have at the meter; `nil` = no limit.
     public typealias Window = (lowest: Watts?, highest: Watts?)
@@ -108,9 +108,9 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
         loudSince = since
         guard check.isQuiet || now - since >= Self.quietWait else { return nil }
         let time = Self.length(settling: check.settling, response: response)
-        let isBrief = own.magnitude >= check.step * 1.5 || time <= Self.shortTime
-        let trusts = !isSure && !check.isUnsure && !check.isStanding && isBrief
-        guard let power = power(check, own, meter, towards, room, trusts: trusts) else {
+        let trusts = !isSure && !check.isUnsure && !check.isStanding
+        let levels = trusts ? (time <= Self.shortTime ? 4 : 3) : 2
+        guard let power = power(check, own, meter, towards, room, levels: levels) else {
             defer { isTold = true }
             return isTold || isSure ? nil : .noRoom
         }
@@ -155,36 +155,32 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
 
     /// The safest there is.
     private func power(
-        _ check: MeterCheck, _ own: Watts, _ meter: Watts, _ towards: Double, _ room: Room, trusts: Bool
+        _ check: MeterCheck, _ own: Watts, _ meter: Watts, _ towards: Double, _ room: Room, levels: Int
     ) -> Watts? {
-        for safety in 0..<3 {
-            if allows(check, own, meter, towards, room, safety, trusts: trusts) {
-                return own + check.provingStep * towards
-            }
-            if allows(check, own, meter, -towards, room, safety, trusts: trusts) {
-                return own - check.provingStep * towards
+        for safety in 0..<levels {
+            for sign in [towards, -towards] where allows(check, own, meter, sign, room, safety) {
+                return own + check.provingStep * sign
             }
         }
         return nil
     }
 
     /// - Parameter safety: 0 = inside the worst case, 1 = whichever way round the meter is, 2 = towards zero,
-    ///   or by its word.
+    ///   3 = by its word.
     private func allows(
-        _ check: MeterCheck, _ own: Watts, _ meter: Watts, _ sign: Double, _ room: Room, _ safety: Int,
-        trusts: Bool
+        _ check: MeterCheck, _ own: Watts, _ meter: Watts, _ sign: Double, _ room: Room, _ safety: Int
     ) -> Bool {
         let (size, power) = (check.provingStep, own + check.provingStep * sign)
         guard power >= demand.charge, power <= demand.discharge else { return false }
-        if safety == 2, own.magnitude >= check.step * 1.5 { return trusts && (own > .zero) == (sign < 0) }
         guard Self.fits(meter, sign, by: size, room.limits) else { return false }
+        if safety == 2 { return own.magnitude >= check.step * 1.5 && (own > .zero) == (sign < 0) }
         if safety == 0 { return Self.holds(room.worst, power) }
         guard !check.isStanding, let shown = room.shown, Self.holds(shown, power) else { return false }
         if safety == 1 {
             let isInside = room.turned.map { Self.holds($0, power) } ?? false
             return isInside && Self.fits(-meter, sign, by: size, room.limits)
         }
-        return trusts && withheld(room.worst, shown, check.step * 0.02) != nil
+        return withheld(room.worst, shown, check.step * 0.02) != nil
     }
 
     /// So much more that way passes no limit by what the meter shows.
