@@ -95,35 +95,38 @@ def work_out(intervals, contracts, tariffs, start, until):
                 left[r["party"]] += exported - imported
         if grid is not None:
             left[zone["operator"]] -= sum(left.values()) + grid
+        of = {r["id"]: r for r in own}
         for kind in ("supply", "storage"):
+            rest = {}
             for r in own:
                 imported, exported, _ = energy[r["id"], "actual", block]
-                rest = exported if kind == "supply" else max(0, imported - exported)
-                chosen = [c for c in contracts.get("contracts", []) if c["resource"] == r["id"] and c["kind"] == kind]
-                for c in sorted(chosen, key=lambda c: (instant(c["traded_at"]), c["id"])):
-                    first, last = int(instant(c["from"])), int(instant(c["until"]))
-                    active = max([first] + [instant(h["at"]) for h in c.get("history", []) if h["event"] == "activate"])
-                    if not active <= block < last:
-                        continue
-                    count = (last - first) // length
-                    promised = shares(int(F(c["energy_kwh"]) * 1000), [1] * count)[(block - first) // length]
-                    buyer, seller = c["buyer"], r["party"]
-                    if kind == "storage":
-                        promised = min(promised, max(0, left[buyer]))
-                    done = min(rest, promised)
-                    rest -= done
-                    price = F(c["price_inr_per_kwh"])
-                    # The price of a storage stands in its line as what it costs to give.
-                    if kind == "supply":
-                        trade("delivery", c["id"], price, buyer, seller, done)
-                        bought[buyer] += done
-                        left[seller] -= done
-                        left[buyer] += done
-                    else:
-                        trade("storage", c["id"], -price, seller, buyer, done)
-                        left[seller] += done
-                        left[buyer] -= done
-                    trade("penalty", c["id"], F(c.get("penalty_inr_per_kwh", 0)), seller, buyer, promised - done)
+                rest[r["id"]] = exported if kind == "supply" else max(0, imported - exported)
+            # Across all resources: who traded first is served first, whatever a battery is called.
+            chosen = [c for c in contracts.get("contracts", []) if c["resource"] in of and c["kind"] == kind]
+            for c in sorted(chosen, key=lambda c: (instant(c["traded_at"]), c["id"])):
+                first, last = int(instant(c["from"])), int(instant(c["until"]))
+                active = max([first] + [instant(h["at"]) for h in c.get("history", []) if h["event"] == "activate"])
+                if not active <= block < last:
+                    continue
+                count = (last - first) // length
+                promised = shares(int(F(c["energy_kwh"]) * 1000), [1] * count)[(block - first) // length]
+                buyer, seller = c["buyer"], of[c["resource"]]["party"]
+                if kind == "storage":
+                    promised = min(promised, max(0, left[buyer]))
+                done = min(rest[c["resource"]], promised)
+                rest[c["resource"]] -= done
+                price = F(c["price_inr_per_kwh"])
+                # The price of a storage stands in its line as what it costs to give.
+                if kind == "supply":
+                    trade("delivery", c["id"], price, buyer, seller, done)
+                    bought[buyer] += done
+                    left[seller] -= done
+                    left[buyer] += done
+                else:
+                    trade("storage", c["id"], -price, seller, buyer, done)
+                    left[seller] += done
+                    left[buyer] -= done
+                trade("penalty", c["id"], F(c.get("penalty_inr_per_kwh", 0)), seller, buyer, promised - done)
         return left, bought
 
     def spread(total, left, sign):

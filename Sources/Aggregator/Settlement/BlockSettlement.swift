@@ -39,6 +39,8 @@ struct ZoneFacts {
     let connections: [Resource]
     /// For each resource, earlier trades first.
     let contracts: [String: [ContractBlocks]]
+    /// Of all resources, in the order of their trades.
+    let storages: [ContractBlocks]
 
     struct ContractBlocks {
         var terms: Contract
@@ -55,10 +57,9 @@ struct ZoneFacts {
         let ordered = facts.contracts.filter { known.contains($0.terms.resource) }.sorted {
             ($0.terms.tradedAt, $0.terms.id) < ($1.terms.tradedAt, $1.terms.id)
         }
-        contracts = Dictionary(
-            grouping: ordered.map {
-                ContractBlocks(terms: $0.terms, promised: $0.promised(facts.length))
-            }, by: \.terms.resource)
+        let blocks = ordered.map { ContractBlocks(terms: $0.terms, promised: $0.promised(facts.length)) }
+        contracts = Dictionary(grouping: blocks, by: \.terms.resource)
+        storages = blocks.filter { $0.terms.kind == .storage }
     }
 
     /// The block's settlement, or what it lacks.
@@ -89,9 +90,7 @@ struct ZoneFacts {
         for resource in resources {
             block.deliver(contracts[resource.id] ?? [], energies[resource.id]?.exported ?? .zero)
         }
-        for resource in resources {
-            block.store(contracts[resource.id] ?? [], energies[resource.id]?.net ?? .zero)
-        }
+        block.store(storages, energies)
         block.nett()
         return .success(block)
     }
@@ -189,16 +188,18 @@ struct BlockWork {
         }
     }
 
-    /// A storage takes its buyers' surplus in, earlier trades first, as far as it stays: what was given back
-    /// within the block, to whomever, was not stored. What it lets lie of the surplus is its penalty.
-    mutating func store(_ contracts: [ZoneFacts.ContractBlocks], _ net: WattHours) {
-        var left = max(.zero, -net)
-        for contract in contracts where contract.terms.kind == .storage {
+    /// Storages take their buyers' surplus in, earlier trades first, whosever they are, as far as it stays:
+    /// what one gave back within the block, to whomever, was not stored. What it lets lie of the surplus is
+    /// its penalty.
+    mutating func store(_ contracts: [ZoneFacts.ContractBlocks], _ energies: [String: BlockEnergy]) {
+        var rest = energies.mapValues { max(WattHours.zero, -$0.net) }
+        for contract in contracts {
             guard let promised = contract.promised[at.start] else { continue }
             let terms = contract.terms
+            let left = rest[terms.resource] ?? .zero
             let offered = min(promised, max(.zero, position[terms.buyer] ?? .zero))
             let stored = min(left, offered)
-            left -= stored
+            rest[terms.resource] = left - stored
             add(.storage, terms.id, Price(-terms.price.micro), to: terms.seller, from: terms.buyer, stored)
             position[terms.seller, default: .zero] += stored
             position[terms.buyer, default: .zero] -= stored

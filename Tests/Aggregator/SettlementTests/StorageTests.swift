@@ -107,6 +107,23 @@ import Testing
         #expect(try outcome.findings() == [])
     }
 
+    @Test func `of two storages the earlier trade is served first, whatever they are called`() throws {
+        var village = Village(blocks: 1)
+        village.add("sun", .pv)
+        for (party, traded) in [("acell", Int64(9)), ("zcell", 1)] {
+            village.add(party, .battery)
+            try village.sell(
+                "keep-\(party)", from: "\(party)-battery", to: "sun", 1_000, at: 2_000_000, over: 0..<1,
+                traded: traded, kind: .storage)
+            village.tell("\(party)-battery", 0, in: 1_000)
+        }
+        village.tell("sun-pv", 0, out: 1_000)
+        let outcome = try Outcome(try village.facts())
+        #expect(outcome.line("zcell", .storage)?.quantity == WattHours(1_000))
+        #expect(outcome.line("acell", .storage) == nil)
+        #expect(try outcome.findings() == [])
+    }
+
     static func cooperative(_ name: String? = "valley") -> Village {
         var village = Village(blocks: 1)
         village.parties.append(Party(id: "grid2", name: "Another grid"))
