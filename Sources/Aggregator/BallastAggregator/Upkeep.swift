@@ -51,7 +51,17 @@ public enum Upkeep {
         return outcome.lines
     }
 
+    /// The history alone, and besides, where a site's own audit was cut or made anew: the history of everybody
+    /// is whole all the same.
     static func verify(database path: String, head: String? = nil) throws -> [String] {
+        let (lines, fault) = try history(path, head: head)
+        if let fault { throw Failure(description: "\(path): broken: \(fault)") }
+        return lines
+    }
+
+    private static func history(
+        _ path: String, head: String? = nil
+    ) throws -> (lines: [String], siteFault: String?) {
         var known: (Int64, String)?
         if let head {
             let parts = head.split(separator: ":")
@@ -61,19 +71,21 @@ public enum Upkeep {
             known = (number, String(parts[1]))
         }
         let queue = try open(path)
-        let finding = try queue.read { database in
+        let (finding, fault) = try queue.read { database in
             guard try database.tableExists("chain") else {
                 throw Failure(description: "\(path): holds no chain; a start of the aggregator makes it")
             }
-            let finding = try ChainCheck.run(database, known: known)
-            guard case .holds = finding, let fault = try SiteAuditHeads.fault(in: database) else {
-                return finding
-            }
-            return .broken(fault)
+            return (try ChainCheck.run(database, known: known), try SiteAuditHeads.fault(in: database))
         }
         try queue.close()
         if case .broken = finding { throw Failure(description: "\(path): \(finding)") }
-        return ["\(path): \(finding)"]
+        return (["\(path): \(finding)"], fault)
+    }
+
+    /// As `verify`, but what one site's audit says keeps nobody's history from being kept: it is told.
+    private static func verifyCopy(_ path: String) throws -> [String] {
+        let (lines, fault) = try history(path)
+        return lines + [fault.map { "remark: the history is whole; \($0)" }].compactMap { $0 }
     }
 
     /// A copy of the database as it is at one instant, beside a serving aggregator.
@@ -85,7 +97,7 @@ public enum Upkeep {
     /// The database out of a copy; where there is one already, nothing is done.
     public static func restore(config path: String, from copy: String) throws -> [String] {
         let config = try load(path)
-        _ = try verify(database: copy)
+        _ = try verifyCopy(copy)
         return try copying(copy, to: config.database)
     }
 
@@ -106,7 +118,7 @@ public enum Upkeep {
         try source.backup(to: target)
         try target.close()
         try source.close()
-        let lines = try verify(database: half)
+        let lines = try verifyCopy(half)
         for name in [half + "-wal", half + "-shm"] { unlink(name) }
         let file = Glibc.open(half, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw Failure(description: "\(SystemError.last("open"))") }

@@ -69,7 +69,8 @@ public struct SiteRecordState: Sendable {
 
     private mutating func note(_ record: Record, _ after: Int64) {
         mode = record.mode
-        wallMilliseconds = record.wall &+ after
+        // Times of no calendar are counted with nowhere: 1970 to 9999.
+        wallMilliseconds = min(max(record.wall &+ after, 0), 253_402_300_799_999)
         monotonicMilliseconds = record.monotonic &+ after
     }
 
