@@ -51,8 +51,8 @@ public enum Upkeep {
         return outcome.lines
     }
 
-    /// The history alone, and besides, where a site's own audit was cut or made anew: the history of everybody
-    /// is whole all the same.
+    /// The history alone, and besides where a site's own audit was cut or made anew: the history of all
+    /// others is whole all the same.
     static func verify(database path: String, head: String? = nil) throws -> [String] {
         let (lines, fault) = try history(path, head: head)
         if let fault { throw Failure(description: "\(path): broken: \(fault)") }

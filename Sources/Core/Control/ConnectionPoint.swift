@@ -76,12 +76,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
                 drawn: isContradicted ? units[index].sight.drawn(images[index], at: now) : nil)
             if isDoubted(index, power, images, &units, now) { doubted |= 1 << UInt64(index) }
         }
-        if group.mask != steered {
-            check.regroup(own: own)
-            past.restart()
-        }
-        steered = group.mask
-        past.note(own, readAt: now - ages / max(1, group.mask.nonzeroBitCount))
+        steer(group.mask, own: own, readAt: now - ages / max(1, group.mask.nonzeroBitCount))
         let meter = grid.activePower.fresh(at: now, within: meterBudget)
         let readAt = now - (grid.activePower.age(at: now) ?? .zero)
         let then = meter.flatMap { past.own(beside: $0, readAt: readAt) } ?? own
@@ -101,10 +96,9 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         takeBack(doubted, meter, &units, count, limits, now, &decision)
         decision.grid.meter = check.verdict
         if check.verdict != before {
+            let kind = Event.Kind.meterJudged(check.verdict)
             decision.events.append(
-                Event(
-                    unit: nil, kind: .meterJudged(check.verdict), value: meter?.value, limit: own.value,
-                    cycle: cycle, at: now))
+                Event(unit: nil, kind: kind, value: meter?.value, limit: own.value, cycle: cycle, at: now))
         }
         let others = check.others(meter: meter, own: then, loadMax: loadMax)
         var rest = SiteLimits.Rest(least: others.least, most: others.most)
@@ -117,18 +111,30 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             proof.stop()
             return window
         }
-        let room = ProvingStep.Room(
-            worst: window, shown: Self.window(then - meter, rest, limits, check.step),
-            turned: Self.window(then + meter, rest, limits, check.step), limits: limits)
-        prove(room, own: judged, meter: meter, response, cycle, now, &decision)
+        prove(window, rest, limits, own: (judged, then), meter, response, cycle, now, &decision)
         return proof.widened(window)
     }
 
+    /// Other units than in the cycle before are compared anew.
+    private mutating func steer(_ mask: UInt64, own: Watts, readAt time: MonotonicTime) {
+        if mask != steered {
+            check.regroup(own: own)
+            past.restart()
+        }
+        steered = mask
+        past.note(own, readAt: time)
+    }
+
+    /// - Parameter own: what the units give now, and what they gave when the meter was read.
     private mutating func prove(
-        _ room: ProvingStep.Room, own: Watts, meter: Watts, _ response: Duration, _ cycle: UInt64,
+        _ window: ProvingStep.Window, _ rest: SiteLimits.Rest, _ limits: SiteLimits,
+        own: (now: Watts, then: Watts), _ meter: Watts, _ response: Duration, _ cycle: UInt64,
         _ now: MonotonicTime, _ decision: inout Decision
     ) {
-        let found = proof.look(check, own: own, meter: meter, room: room, response: response, at: now)
+        let room = ProvingStep.Room(
+            worst: window, shown: Self.window(own.then - meter, rest, limits, check.step),
+            turned: Self.window(own.then + meter, rest, limits, check.step), limits: limits)
+        let found = proof.look(check, own: own.now, meter: meter, room: room, response: response, at: now)
         guard let found else { return }
         var event = Event(unit: nil, kind: .meterProving(found), value: meter.value, cycle: cycle, at: now)
         if case .begun(let power) = found { event.limit = power.value }

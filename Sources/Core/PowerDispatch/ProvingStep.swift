@@ -6,8 +6,8 @@ import Quantities
 /// Until it is proven they leave what the worst case leaves (``SiteLimits/loadMax``), and where that is
 /// nothing no power could ever prove it. So one step is made, against what is asked if need be, and none that
 /// the meter shows beyond a limit goes on: inside the worst case; else where the limits hold whichever way
-/// round the meter is; else towards zero; else by its word alone, for ``shortTime`` at most: were it reversed,
-/// the step itself would flow beyond a limit.
+/// round the meter is; else towards zero; else by its word alone, for ``shortTime`` at most: were it
+/// reversed, the step itself would flow beyond a limit.
 public struct ProvingStep: Sendable, BitwiseCopyable {
     /// What the units may have at the meter; `nil` = no limit.
     public typealias Window = (lowest: Watts?, highest: Watts?)

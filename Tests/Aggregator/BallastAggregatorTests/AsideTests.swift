@@ -116,7 +116,12 @@ import Testing
             #expect(try await aggregator.post(Self.report("\"records\":[\(record)]")).status == 200)
         }
         #expect(try await aggregator.get("/v1/sites/demo/state").body.contains("\"audit\":\"\(last)\""))
+        let config = try aggregator.writeFile()
         #expect(aggregator.end(by: SIGTERM) == 0)
+        // One site's audit keeps nobody's history from being kept.
+        let copy = scratch.path + "/copy.sqlite"
+        let told = try Upkeep.backup(config: config, to: copy)
+        #expect(told.contains { $0.contains("remark: the history is whole; site demo") } != isWell, why)
         if isWell {
             #expect(try Upkeep.verify(database: aggregator.database)[0].contains("holds"), why)
         } else {

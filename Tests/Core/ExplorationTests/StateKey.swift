@@ -80,6 +80,7 @@ private struct UnitKey: Hashable {
         bits.add(UInt64(memory.maintenance), width: 2)
         bits.add(UInt64(unit.hold.rawValue), width: 5)
         bits.add(UInt64(memory.awaitsResume.rawValue), width: 3)
+        bits.add(unit.isDisplayStill)
         reported = bits.word
         blocked = memory.blocked.rawValue
         times = Self.times(unit, at: now)
@@ -219,8 +220,8 @@ extension StateKey {
                 "UnitController", unit,
                 [
                     "settings", "bank", "mode", "sight", "report", "locks", "hold", "resetBy",
-                    "hasSecondSender", "entered", "limits", "unasked", "wrongPower", "nameplate",
-                    "firstNameplate",
+                    "hasSecondSender", "entered", "limits", "unasked", "isDisplayStill",
+                    "wrongPower", "nameplate", "firstNameplate",
                     "contactors", "gap", "opinion", "lastShown", "lastBattery", "reportedFault",
                 ]
             ),

@@ -298,7 +298,7 @@ extension BallastDaemonTests {
             #expect(lines.count == 3)
             #expect(
                 lines.contains {
-                    $0.hasSuffix("/rtu 115200 8N1: first write within 2 ms of its start, all within 503 ms")
+                    $0.hasSuffix("/rtu 115200 8N1: first write within 3 ms of its start, all within 506 ms")
                 }, "\(lines)")
             #expect(program.output.contains("outputs expire after 100"))
         }

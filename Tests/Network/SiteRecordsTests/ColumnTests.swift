@@ -175,6 +175,16 @@ private struct MovingSite {
         #expect(state.status(at: "now")?.contains("\"mode\":\"tripped\"") == true)
     }
 
+    @Test(arguments: [Int64.min, -1, 253_402_300_800_000, Int64.max])
+    func `a time of no calendar is kept in bounds, so that nobody counts with it`(time: Int64) throws {
+        var state = SiteRecordState()
+        try state.take(
+            Array(
+                #"{"v":1,"kind":"snapshot","t_ms":\#(time),"values":{"frequency_uhz":[0,1]},"units":[]}"#.utf8
+            ))
+        #expect(state.isWhole && (0...253_402_300_799_999).contains(state.wallMilliseconds))
+    }
+
     @Test func `behind a gap no row counts before the next snapshot`() throws {
         var encoder = ColumnEncoder(site: "Demo", mode: "hil")
         var state = SiteRecordState()
