@@ -103,7 +103,7 @@ extension BallastDaemonTests {
             }
             #expect(try master.ask("set 5001 0.02") == "false", "setpoints are not enabled yet")
             #expect(try site.status().base_point_by == "default")
-            #expect(try master.ask("set 5002 on") == "true")
+            try eventually("setpoints are enabled") { try master.ask("set 5002 on") == "true" }
             #expect(try master.ask("set 5001 0.02") == "true")
             try site.waitForStatus("the lease is the base point") {
                 $0.base_point_by == "agc" && abs($0.base_point_kw - 20) < 0.01
@@ -196,7 +196,7 @@ extension BallastDaemonTests {
             try site.startInService()
             let centre = try Centre(site)
             let first = try centre.master("first")
-            #expect(try first.ask("set 5002 on") == "true")
+            try eventually("setpoints are enabled") { try first.ask("set 5002 on") == "true" }
             let second = try centre.master("second")
             try centre.scada.waitForLog("link 1: stopped", "link 2: started")
             _ = try first.ask("set 5001 0.03")
@@ -343,7 +343,7 @@ extension BallastDaemonTests {
             _ = try scratch.write("tls/revoked", "nonsense\n")
             centre.scada.send(SIGHUP)
             try centre.scada.waitForLog("revoked:1: expected a fingerprint of 64 hexadecimal digits")
-            #expect(try first.ask("set 5002 on") == "true")
+            try eventually("setpoints are enabled") { try first.ask("set 5002 on") == "true" }
             _ = try scratch.write("tls/revoked", "\(shown)  # stolen\n")
             centre.scada.send(SIGHUP)
             try centre.scada.waitForLog("link 1: closed: not trusted: its certificate is revoked")
@@ -371,7 +371,7 @@ extension BallastDaemonTests {
             try site.startInService()
             let centre = try Centre(site)
             let master = try centre.master("master")
-            #expect(try master.ask("set 5002 on") == "true")
+            try eventually("setpoints are enabled") { try master.ask("set 5002 on") == "true" }
             #expect(try master.ask("set 5001 0.01") == "false")
             try site.daemon.waitForLog("no control centre steers this site")
             let closed = try Centre(site, name: "closed", masters: "192.0.2.1")
