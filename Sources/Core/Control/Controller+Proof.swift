@@ -1,3 +1,4 @@
+import Plant
 import PowerDispatch
 import Quantities
 

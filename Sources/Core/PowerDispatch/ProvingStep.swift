@@ -141,12 +141,12 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
     private func withheld(_ worst: Window, _ window: Window?, _ least: Watts) -> Double? {
         guard let window else { return nil }
         if let worst = worst.highest, let most = window.highest,
-            min(demand.most, demand.discharge, most) > worst + least
+            min(min(demand.most, demand.discharge), most) > worst + least
         {
             return 1
         }
         if let worst = worst.lowest, let most = window.lowest,
-            max(demand.least, demand.charge, most) < worst - least
+            max(max(demand.least, demand.charge), most) < worst - least
         {
             return -1
         }
@@ -158,9 +158,8 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
         _ check: MeterCheck, _ own: Watts, _ meter: Watts, _ towards: Double, _ room: Room, levels: Int
     ) -> Watts? {
         for safety in 0..<levels {
-            for sign in [towards, -towards] where allows(check, own, meter, sign, room, safety) {
-                return own + check.provingStep * sign
-            }
+            if allows(check, own, meter, towards, room, safety) { return own + check.provingStep * towards }
+            if allows(check, own, meter, -towards, room, safety) { return own - check.provingStep * towards }
         }
         return nil
     }
