@@ -18,7 +18,7 @@ struct PowerWhenRead: Sendable, BitwiseCopyable {
     private var shown: (meter: Watts, since: MonotonicTime)?
 
     /// Other units are counted from now on.
-    mutating func restart() { (count, shown) = (0, nil) }
+    mutating func restart() { (count, newest, shown) = (0, 0, nil) }
 
     /// Notes what the inverters showed, once a cycle.
     mutating func note(_ own: Watts, readAt time: MonotonicTime) {
