@@ -1,6 +1,6 @@
 // Loaded into a program by LD_PRELOAD: the disk under its files written in place is as the file in DISK_SHIM says, one
-// number of 64 bits: 0 well, above 0 this errno (with 1 << 32 after half of what was to be written), below 0 it does not
-// come back.
+// number of 64 bits: 0 well, above 0 this errno (with 1 << 32 after half of what was to be written; with 1 << 33 only
+// where a file would grow, as a full disk does), below 0 it does not come back.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static volatile int64_t *state;
@@ -51,7 +52,9 @@ ssize_t pwrite(int file, const void *bytes, size_t count, off_t at) {
     if (!real) real = dlsym(RTLD_NEXT, "pwrite");
     if (!is_sick(file)) return real(file, bytes, count, at);
     int code = errno;
-    if (*state >> 32) (void)!real(file, bytes, count / 2, at);
+    struct stat now;
+    if (*state >> 33 & 1 && fstat(file, &now) == 0 && at + (off_t)count <= now.st_size) return real(file, bytes, count, at);
+    if (*state >> 32 & 1) (void)!real(file, bytes, count / 2, at);
     errno = code;
     return -1;
 }
@@ -61,13 +64,13 @@ ssize_t pwrite64(int file, const void *bytes, size_t count, off_t at) { return p
 int fsync(int file) {
     static int (*real)(int);
     if (!real) real = dlsym(RTLD_NEXT, "fsync");
-    return is_sick(file) ? -1 : real(file);
+    return is_sick(file) && !(*state >> 33) ? -1 : real(file);
 }
 
 int fdatasync(int file) {
     static int (*real)(int);
     if (!real) real = dlsym(RTLD_NEXT, "fdatasync");
-    return is_sick(file) ? -1 : real(file);
+    return is_sick(file) && !(*state >> 33) ? -1 : real(file);
 }
 
 static void hang_at(const char *path) {

@@ -56,7 +56,8 @@ NAMES = ["ballastd", "ballast-link", "ballast-aggregator"]
 
 
 class Disk:
-    """The switch of disk_shim.c: 0 well, else an errno, with 1 << 32 after half of what was to be written."""
+    """The switch of disk_shim.c: 0 well, else an errno, with 1 << 32 after half of what was to be written, with
+    1 << 33 only where a file would grow."""
 
     def __init__(self, path):
         with open(path, "wb") as file:
@@ -306,7 +307,8 @@ def main(programs, folder, kills, seed):
             name = dice.choice(NAMES)
             if dice.random() < 0.15:
                 disk, start = rig.disks[dice.choice(NAMES)], time.monotonic()
-                disk.set(dice.choice([errno.ENOSPC, errno.EIO, errno.ENOSPC | 1 << 32, errno.EIO | 1 << 32]))
+                disk.set(dice.choice([errno.ENOSPC, errno.EIO, errno.ENOSPC | 1 << 32, errno.EIO | 1 << 32,
+                                      errno.ENOSPC | 1 << 33, errno.ENOSPC | 3 << 32]))
                 time.sleep(dice.uniform(0.05, 1.0))
                 if dice.random() < 0.5:
                     rig.kill(name)

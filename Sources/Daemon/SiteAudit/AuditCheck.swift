@@ -1,7 +1,9 @@
 /// Goes through an audit, record by record, and holds it against itself and against heads that somebody kept.
 public struct AuditCheck: Sendable {
     public enum Finding: Sendable, Equatable {
-        case whole(records: Int, first: UInt64, head: AuditHead)
+        /// Every record that is there is as it was written; `missing` are numbers that were taken, and under
+        /// which the disk never had one, or lost it at its end.
+        case whole(records: Int, first: UInt64, head: AuditHead, missing: [ClosedRange<UInt64>] = [])
         case empty
         /// The first record that is not as it was written, or has another before it.
         case broken(number: UInt64, why: String)
@@ -14,6 +16,8 @@ public struct AuditCheck: Sendable {
     private var records = 0
     private var first: UInt64?
     private var head: AuditHead?
+    private var missing: [ClosedRange<UInt64>] = []
+    private var taken: UInt64 = 0
     private var fault: Finding?
 
     /// - Parameters:
@@ -48,6 +52,7 @@ public struct AuditCheck: Sendable {
             fault = .broken(number: number, why: "it is not the one that was kept, \(other.text)")
             return
         }
+        if let head, number > head.number + 1 { missing.append(head.number + 1...number - 1) }
         first = first ?? number
         records += 1
         head = own
@@ -57,6 +62,9 @@ public struct AuditCheck: Sendable {
     public mutating func miss(from number: UInt64) {
         if head == nil, fault == nil { fault = .broken(number: number, why: "it is missing") }
     }
+
+    /// Numbers are taken up to `number`: what is not there by then waits for the disk, or is lost.
+    public mutating func end(taken number: UInt64) { taken = number }
 
     /// What has been found, behind the last record.
     public var finding: Finding {
@@ -72,24 +80,33 @@ public struct AuditCheck: Sendable {
                 + "large that they had to make room"
             return .broken(number: 1, why: why)
         }
-        return .whole(records: records, first: first, head: head)
+        let after = taken > head.number ? [head.number + 1...taken] : []
+        return .whole(records: records, first: first, head: head, missing: missing + after)
     }
 }
 
 extension AuditCheck.Finding: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .whole(let records, let first, let head):
+        case .whole(let records, let first, let head, let missing):
             "whole: \(records) records, from \(first) on"
                 + (first > 1
                     ? "; the oldest \(first - 1), 1 to \(first - 1), have made room and are gone" : "")
-                + (head.number - first + 1 > records
-                    ? ", \(head.number - first + 1 - UInt64(records)) numbers without one" : "")
-                + "; head \(head.text)"
+                + Self.text(missing) + "; head \(head.text)"
         case .empty: "there is no record yet"
         case .broken(let number, let why): "NOT AS IT WAS WRITTEN, first at record \(number): \(why)"
         case .cut(let known, let end):
             "CUT: head \(known.text) was kept, and behind record \(end) it is not there"
         }
+    }
+
+    private static let mostRanges = 20
+
+    private static func text(_ missing: [ClosedRange<UInt64>]) -> String {
+        guard !missing.isEmpty else { return "" }
+        let count = missing.reduce(0) { $0 + $1.upperBound - $1.lowerBound + 1 }
+        let ranges = missing.prefix(mostRanges).map { "\($0.lowerBound) to \($0.upperBound)" }
+        return "; MISSING \(count), told but never on the disk: " + ranges.joined(separator: ", ")
+            + (missing.count > mostRanges ? ", …" : "")
     }
 }

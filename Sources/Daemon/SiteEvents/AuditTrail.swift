@@ -21,7 +21,7 @@ public struct AuditTrail {
     ]
 
     private static let options = SpoolOptions(segmentBytes: 1 << 20, totalBytes: 32 << 20)
-    /// Those that wait for a disk; beyond it the oldest go, which their absence does not show: it is told.
+    /// Those that wait for a disk; beyond it the oldest go, and leave their numbers.
     private static let mostWaiting = 4_096
     private static let headPace = Duration.seconds(60)
 
@@ -76,10 +76,19 @@ public struct AuditTrail {
             done += 1
         }
         waiting.removeFirst(done)
-        if waiting.count > Self.mostWaiting {
-            lost += waiting.count - Self.mostWaiting
-            waiting.removeFirst(waiting.count - Self.mostWaiting)
-        }
+        let tooMany = max(0, waiting.count - Self.mostWaiting)
+        waiting.removeFirst(tooMany)
+        lose(UInt64(tooMany))
+        if isWaiting { writer.reserve(waiting.count) }
+    }
+
+    /// Whether some wait for a disk: their numbers are taken.
+    public var isWaiting: Bool { !waiting.isEmpty }
+
+    /// Gives numbers to events that have found no room, so that their absence shows.
+    public mutating func lose(_ count: UInt64) {
+        writer.skip(count)
+        lost += Int(count)
     }
 
     /// Whether an audit of so many bytes may have lost its oldest records by making room: a smaller one has

@@ -105,10 +105,16 @@ public final class DeliveryMark {
 /// Up to which number the records are on the disk, said by the writer to the reader in a file of its own.
 ///
 /// The reader hands out nothing above it. So a number that a power cut takes back was never seen by anybody.
+/// Behind that number stands up to which one numbers are taken, some of them perhaps by records that no disk
+/// has yet. Both are written in place: a full disk has nothing to refuse.
 enum SyncedMark {
     private static let size = 12
 
-    static func encode(_ number: UInt64, epoch: SpoolEpoch) -> [UInt8] {
+    static func encode(_ number: UInt64, taken: UInt64, epoch: SpoolEpoch) -> [UInt8] {
+        word(number, epoch) + word(taken, epoch)
+    }
+
+    private static func word(_ number: UInt64, _ epoch: SpoolEpoch) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: number)
         bytes.append(littleEndian: CRC32C.checksum(of: epoch.bytes + bytes))
@@ -117,7 +123,18 @@ enum SyncedMark {
 
     /// `nil` where there is none, or where it is just being written.
     static func read(in directory: SpoolDirectory, epoch: SpoolEpoch) -> UInt64? {
-        guard let bytes = directory.contents(of: directory.syncedPath, limit: size), bytes.count == size,
+        number(at: 0, in: directory, epoch)
+    }
+
+    /// `nil` where there is none, or where an older version has written it.
+    static func taken(in directory: SpoolDirectory, epoch: SpoolEpoch) -> UInt64? {
+        number(at: size, in: directory, epoch)
+    }
+
+    private static func number(at place: Int, in directory: SpoolDirectory, _ epoch: SpoolEpoch) -> UInt64? {
+        guard let all = directory.contents(of: directory.syncedPath, limit: 2 * size) else { return nil }
+        let bytes = Array(all.dropFirst(place).prefix(size))
+        guard bytes.count == size,
             CRC32C.checksum(of: epoch.bytes + bytes[0..<8]) == bytes.littleEndian32(at: 8)
         else { return nil }
         return bytes.littleEndian64(at: 0)

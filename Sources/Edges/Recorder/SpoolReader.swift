@@ -76,6 +76,8 @@ public final class SpoolReader {
         /// The first number that may still be there, and the last that can be read.
         public var first: UInt64
         public var last: UInt64
+        /// The last number that is taken: above `last` are records that wait for the disk, or are lost.
+        public var taken: UInt64
         public var delivered: UInt64
         public var bytes: Int
         public var segments: Int
@@ -89,8 +91,10 @@ public final class SpoolReader {
         let headers = names.compactMap {
             directory.contents(of: directory.path(of: $0), limit: SpoolFormat.segmentHeaderSize)
         }
+        let last = durableThrough()
         return State(
-            first: names.first?.first ?? durableThrough() + 1, last: durableThrough(),
+            first: names.first?.first ?? last + 1, last: last,
+            taken: max(last, SyncedMark.taken(in: directory, epoch: epoch) ?? 0),
             delivered: DeliveryMark.read(in: directory, epoch: epoch),
             bytes: names.reduce(0) { $0 + directory.size(of: $1) }, segments: names.count,
             thinned: headers.filter { SpoolFormat.isThinned(segmentHeader: $0) }.count)

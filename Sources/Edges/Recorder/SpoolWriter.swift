@@ -25,42 +25,6 @@ public struct SpoolOptions: Sendable {
     }
 }
 
-/// Something that happened to the store and that somebody should be told.
-public enum SpoolReport: Sendable, Equatable {
-    /// The last `bytes` of a segment were an unfinished record; they are gone, no number was lost.
-    case tornTailCut(bytes: Int)
-    /// These numbers cannot be read any more.
-    case damaged(from: UInt64, to: UInt64)
-    /// These numbers were not delivered and had to go, so that the store stays within its bound.
-    case droppedUndelivered(from: UInt64, to: UInt64)
-    /// Of these numbers all but what is kept had to go, undelivered.
-    case thinned(from: UInt64, to: UInt64, dropped: UInt64)
-    /// These numbers were given to records that found no room or no disk: nothing is written under them.
-    case neverWritten(from: UInt64, to: UInt64)
-    /// Somebody has removed the files that held these numbers; so many of them were not delivered.
-    case removed(from: UInt64, to: UInt64, undelivered: UInt64)
-    /// Somebody has removed these files beside the segments; they are there again.
-    case madeAnew(names: [String])
-    /// The link says that the aggregator has more than was ever written here, so these files are older than
-    /// what was delivered: all that is here begins again under a new epoch.
-    case setBack(delivered: UInt64, last: UInt64)
-    /// A segment could not be made durable and is abandoned; what it held unsynced goes into a new one.
-    case segmentAbandoned(SystemError)
-    /// The name of the stream was unreadable; the epoch comes from a segment, or is new.
-    case streamRestored(SpoolEpoch)
-    /// What has the name of one of the stream's files and is none, a copy or no regular file: it is set aside
-    /// under that name and `.aside`.
-    case stranger(name: String)
-}
-
-/// Which records outlast which.
-public enum SpoolLane: Sendable, Equatable {
-    /// The first to make room.
-    case telemetry
-    /// Makes room only where nothing else is left: trips, events, energy.
-    case kept
-}
-
 /// The writing end of the spool: an append-only log of numbered records in a directory of its own.
 ///
 /// One thread uses it. A record reaches the reader when `sync()` has made it durable. Numbers begin at 1 and
@@ -75,6 +39,8 @@ public final class SpoolWriter {
     public private(set) var nextNumber: UInt64 = 1
     /// The last number that is known to be on the disk.
     public private(set) var syncedThrough: UInt64 = 0
+    /// The last number of which the disk knows that it is taken.
+    private var takenThrough: UInt64 = 0
 
     /// How many undelivered records had to go since this writer was opened.
     public internal(set) var droppedUndelivered: UInt64 = 0
@@ -169,6 +135,22 @@ public final class SpoolWriter {
         nextNumber += count
         droppedUndelivered += count
         if unsynced.isEmpty { try? publish(nextNumber - 1) }
+        reserve(0)
+    }
+
+    /// Takes numbers for `waiting` records that the disk does not have yet, behind those that are not synced:
+    /// if the process ends first, the next writer leaves all of them as a gap.
+    public func reserve(_ waiting: Int) {
+        let (known, through) = (takenThrough, nextNumber - 1 + UInt64(waiting))
+        guard through > known else { return }
+        takenThrough = through
+        do throws(SystemError) {
+            try publish(syncedThrough)
+            try syncedMark.sync()
+        } catch {
+            // Who has records that wait tries again.
+            takenThrough = known
+        }
     }
 
     /// Bytes that wait for delivery, and how many there may be.
@@ -228,7 +210,10 @@ public final class SpoolWriter {
             }
             unsynced.removeAll(keepingCapacity: true)
             try publish(nextNumber - 1)
-        } catch { throw .system(error) }
+        } catch {
+            reserve(0)
+            throw .system(error)
+        }
     }
 
     /// A new segment that fails at once is removed again: a sick disk must not fill the store with copies.
@@ -255,7 +240,8 @@ public final class SpoolWriter {
 
     func publish(_ number: UInt64) throws(SystemError) {
         syncedThrough = number
-        try syncedMark.write(SyncedMark.encode(number, epoch: epoch), at: 0)
+        takenThrough = max(takenThrough, number)
+        try syncedMark.write(SyncedMark.encode(number, taken: takenThrough, epoch: epoch), at: 0)
     }
 
     /// Begins a segment with all that is not synced yet.
@@ -353,8 +339,8 @@ public final class SpoolWriter {
         return content.count
     }
 
-    /// Finds where the log ends. Numbers that were shown to a reader count as used even if their records are
-    /// gone.
+    /// Finds where the log ends. Numbers that were shown to a reader, or were taken, count as used even if
+    /// their records are gone.
     private func recover(_ names: inout [SegmentName]) throws(SystemError) {
         var last = (names.last?.first ?? 1) - 1
         if let name = names.last {
@@ -373,8 +359,9 @@ public final class SpoolWriter {
         // The synced mark is our own. The delivery mark is the link's word: it only helps where ours is gone.
         let delivered = min(DeliveryMark.read(in: directory, epoch: epoch), DeliveryMark.largest)
         let seen = SyncedMark.read(in: directory, epoch: epoch) ?? delivered
-        if seen > last { report(.damaged(from: last + 1, to: seen)) }
-        nextNumber = max(last, seen) + 1
+        let taken = max(last, seen, SyncedMark.taken(in: directory, epoch: epoch) ?? 0)
+        if taken > last { report(.endLost(from: last + 1, to: taken)) }
+        nextNumber = taken + 1
         try publish(nextNumber - 1)
     }
 }

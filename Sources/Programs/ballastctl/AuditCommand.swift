@@ -77,6 +77,7 @@ struct AuditCommand: ParsableCommand {
                     look(record)
                 }
             }
+            check.end(taken: state.taken)
             return check.finding
         }
 

@@ -52,6 +52,9 @@ struct SpoolCommand: ParsableCommand {
             let state = reader.state()
             print("epoch      \(reader.epoch)")
             print("numbers    \(state.first) … \(state.last) on disk")
+            if state.taken > state.last {
+                print("not there  \(state.last + 1) … \(state.taken) wait for the disk, or are lost")
+            }
             print("delivered  \(state.delivered); \(state.last - min(state.last, state.delivered)) wait")
             print(
                 "size       \(state.bytes) bytes in \(state.segments) segments, \(state.thinned) of events alone"

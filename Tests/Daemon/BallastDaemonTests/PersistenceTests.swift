@@ -10,6 +10,9 @@ import Testing
 
 /// The disk under one daemon's state folder, as the test wants it.
 final class ShimmedDisk {
+    /// With an errno: only what makes a file grow fails, as on a full disk.
+    static let isFull: Int64 = 1 << 33
+
     private let file: String
     private let shim: String
 
@@ -282,7 +285,7 @@ extension BallastDaemonTests {
 }
 
 /// Ends a loop without a pause in a test that fails.
-private struct MonotonicTimeLimit {
+struct MonotonicTimeLimit {
     private let end = MonotonicTime.now() + .seconds(30)
     var isOver: Bool { MonotonicTime.now() >= end }
 }

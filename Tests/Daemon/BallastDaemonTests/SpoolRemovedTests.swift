@@ -14,7 +14,7 @@ extension BallastDaemonTests {
 
         /// The last number that the spool's writer says is on the disk: the first eight bytes of its mark.
         private func written(_ spool: String) -> UInt64 {
-            guard let bytes = FileManager.default.contents(atPath: spool + "/synced"), bytes.count == 12
+            guard let bytes = FileManager.default.contents(atPath: spool + "/synced"), bytes.count == 24
             else {
                 return 0
             }

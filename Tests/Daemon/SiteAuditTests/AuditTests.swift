@@ -40,6 +40,21 @@ import Testing
         #expect(Self.check(Self.payloads, known: kept) == .whole(records: Self.count, first: 1, head: head))
     }
 
+    @Test func `numbers that are taken and nowhere are said, between records and behind the last`() throws {
+        let first = Self.chain[0]
+        let second = AuditRecord(number: 5, previous: first.head.hash, event: Array("{}".utf8))
+        var check = AuditCheck()
+        for record in [first, second] { check.take(number: record.number, payload: record.payload) }
+        check.end(taken: 9)
+        #expect(
+            check.finding == .whole(records: 2, first: 1, head: second.head, missing: [2...4, 6...9]))
+        let words = "MISSING 7, told but never on the disk: 2 to 4, 6 to 9; head"
+        #expect(check.finding.description.contains(words))
+        check.end(taken: 5)
+        #expect(check.finding.description.contains("MISSING 3,"))
+        #expect(!Self.check(Self.payloads).description.contains("MISSING"))
+    }
+
     @Test func `a lost beginning is said in words, with its count, and is a fault where nothing had to go`() {
         let rest = Array(Self.payloads.dropFirst(5))
         #expect(Self.check(Self.payloads).description.contains("gone") == false)

@@ -79,6 +79,53 @@ import Testing
         #expect(all.gaps == [SpoolGap(from: 4, to: 8)])
     }
 
+    @Test func `numbers of what waits for a disk are a gap to the next writer, told until one is written`()
+        throws
+    {
+        let size: Int
+        do {
+            let writer = try SpoolWriter(directory: scratch.path)
+            try fill(writer, 3)
+            size = try scratch.contents(scratch.path + "/synced").count
+            writer.reserve(2)
+            writer.reserve(5)
+            writer.reserve(1)
+            let state = try SpoolReader(directory: scratch.path).state()
+            #expect(state.last == 3 && state.taken == 8)
+        }
+        let now = try scratch.contents(scratch.path + "/synced").count
+        #expect(now == size, "a full disk is asked for nothing")
+        #expect(try readAll(scratch.path).gaps.isEmpty)
+        for _ in 0..<2 {
+            let writer = try SpoolWriter(directory: scratch.path)
+            #expect(writer.takeReports() == [.endLost(from: 4, to: 8)] && writer.nextNumber == 9)
+            #expect(try readAll(scratch.path).gaps == [SpoolGap(from: 4, to: 8)])
+        }
+        do { try fill(try SpoolWriter(directory: scratch.path), 1) }
+        let writer = try SpoolWriter(directory: scratch.path)
+        #expect(!writer.takeReports().contains(.endLost(from: 4, to: 8)))
+        #expect(try readAll(scratch.path).numbers == [1, 2, 3, 9])
+    }
+
+    @Test func `what waits and is written after all has the numbers that were taken for it`() throws {
+        let writer = try SpoolWriter(directory: scratch.path)
+        try fill(writer, 3)
+        writer.reserve(4)
+        try fill(writer, 4)
+        let state = try SpoolReader(directory: scratch.path).state()
+        #expect(state.last == 7 && state.taken == 7)
+        #expect(try readAll(scratch.path).gaps.isEmpty)
+    }
+
+    /// The mark of a version that knew nothing of numbers that are taken: twelve bytes.
+    @Test func `a mark of the version before is read on`() throws {
+        do { try fill(try SpoolWriter(directory: scratch.path), 3) }
+        let mark = try scratch.contents(scratch.path + "/synced")
+        try scratch.replace(scratch.path + "/synced", by: Array(mark.prefix(12)))
+        let writer = try SpoolWriter(directory: scratch.path)
+        #expect(writer.nextNumber == 4 && writer.takeReports().isEmpty)
+    }
+
     @Test func `files that were set back begin anew, with all that is in them`() throws {
         let writer = try SpoolWriter(directory: scratch.path)
         let before = writer.epoch

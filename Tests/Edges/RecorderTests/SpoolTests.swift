@@ -77,7 +77,7 @@ import Testing
         try scratch.replace(path, by: Array(whole.dropLast()))
         let writer = try SpoolWriter(directory: scratch.path)
         #expect(writer.nextNumber == 5)
-        #expect(writer.takeReports().contains(.damaged(from: 4, to: 4)))
+        #expect(writer.takeReports().contains(.endLost(from: 4, to: 4)))
         try fill(writer, 1)
         let all = try readAll(scratch.path)
         #expect(all.numbers == [1, 2, 3, 5])
@@ -122,7 +122,10 @@ import Testing
             #expect(writer.nextNumber == 4, "byte \(index)")
             let isHeader = index < SpoolFormat.segmentHeaderSize
             let isReported = writer.takeReports().contains {
-                if case .damaged = $0 { true } else { false }
+                switch $0 {
+                case .damaged, .endLost: true
+                case _: false
+                }
             }
             #expect(isReported != isHeader, "byte \(index)")
             try fill(writer, 1)

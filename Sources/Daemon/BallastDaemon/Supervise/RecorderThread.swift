@@ -17,8 +17,20 @@ final class RecorderThread: Sendable {
         var performance: [[UInt8]] = []
         /// Small files of the state folder, by name.
         var files: [String: [UInt8]] = [:]
+        var awaited: [AwaitedEntry] = []
         var refused: UInt64 = 0
     }
+
+    /// An entry of the audit that somebody waits for.
+    private final class AwaitedEntry: Sendable {
+        let event: [UInt8]
+        let isOnDisk = Atomic<Bool>(false)
+
+        init(_ event: [UInt8]) { self.event = event }
+    }
+
+    /// Longer than a disk that is well takes; a thread that waits so long is not held for one that stands still.
+    private static let longestWait = Duration.seconds(3)
 
     /// About ten minutes of telemetry and events of a large site.
     private static let longestInbox = 4_096
@@ -59,6 +71,21 @@ final class RecorderThread: Sendable {
 
     /// Queues a record of the performance spool.
     func recordPerformance(_ bytes: [UInt8]) { queue(bytes, \.performance) }
+
+    /// Puts a line into the audit alone, and waits for the disk.
+    ///
+    /// - Returns: whether it is there; where not, it may still come there.
+    func keepInAudit(_ line: LogLine) -> Bool {
+        guard let event = outbox.record(of: line) else { return false }
+        let entry = AwaitedEntry(event)
+        inbox.withLock { $0.awaited.append(entry) }
+        let limit = MonotonicTime.now() + Self.longestWait
+        while !entry.isOnDisk.load(ordering: .acquiring) {
+            if MonotonicTime.now() > limit { return false }
+            (MonotonicTime.now() + .milliseconds(1)).sleep()
+        }
+        return true
+    }
 
     private func queue(_ bytes: [UInt8], _ list: WritableKeyPath<Inbox, [[UInt8]]>) {
         inbox.withLock { inbox in
@@ -101,7 +128,9 @@ final class RecorderThread: Sendable {
             }
             for (name, bytes) in work.files { unsavedFiles[name] = write(name, bytes) ? nil : bytes }
             let events = outbox.take()
-            audit?.append(events.audited)
+            audit?.lose(events.refusedAudited)
+            audit?.append(events.audited + work.awaited.map(\.event))
+            settle(work.awaited, &audit)
             unwritten = append(unwritten + events.records + work.kept, work.records, to: spool)
             lose(work.refused + events.refused, of: spool)
             append(work.performance, to: performance)
@@ -129,7 +158,8 @@ final class RecorderThread: Sendable {
         // Neither a thread nor a spool to be had: the journal has these lines.
         let thread = try? SystemThread(name: "recorder") {
             guard let spool = try? SpoolWriter(directory: directory + "/spool") else { return }
-            for event in events { _ = try? spool.append(event, lane: .kept) }
+            let lost = events.drop { (try? spool.append($0, lane: .kept)) != nil }
+            spool.skip(UInt64(lost.count))
             if var audit = try? AuditTrail(directory: directory) {
                 audit.append(content.audited)
                 try? audit.sync()
@@ -141,6 +171,15 @@ final class RecorderThread: Sendable {
             try? spool.sync()
         }
         _ = thread?.join(until: .now() + .seconds(1))
+    }
+
+    /// Tells those who wait that their entries are on the disk, if they are.
+    private func settle(_ entries: [AwaitedEntry], _ audit: inout AuditTrail?) {
+        guard !entries.isEmpty, audit != nil else { return }
+        // What the disk says is told by the sync of each second.
+        do throws(SpoolError) { try audit?.sync() } catch { return }
+        guard audit?.isWaiting == false else { return }
+        for entry in entries { entry.isOnDisk.store(true, ordering: .releasing) }
     }
 
     private func openAudit() -> AuditTrail? {
@@ -238,6 +277,7 @@ final class RecorderThread: Sendable {
             waiting.removeFirst(waiting.count - EventOutbox.capacity)
         }
         lose(lost, of: spool)
+        if !waiting.isEmpty { spool.reserve(waiting.count) }
         return waiting
     }
 
@@ -285,6 +325,11 @@ final class RecorderThread: Sendable {
             lost(
                 to - from + 1,
                 "somebody has removed files of \(kept.rawValue): records \(from) to \(to) are gone\(words)")
+        case .endLost(let from, let to):
+            lost(
+                to - from + 1,
+                "records \(from) to \(to) of \(kept.rawValue) are lost: their numbers were taken, and the disk "
+                    + "does not have them (it was full, or somebody has removed them)")
         case .droppedUndelivered(let from, let to) where kept == .audit:
             let (count, range) = (to - from + 1, "\(from) to \(to)")
             lost(count, "the audit's oldest \(count) records, \(range), have made room for newer ones")

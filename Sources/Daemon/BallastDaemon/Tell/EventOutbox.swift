@@ -23,6 +23,8 @@ final class EventOutbox: Sendable {
         /// Of these, those that belong into the audit.
         var audited: [[UInt8]] = []
         var refused: UInt64 = 0
+        /// Of those, such as belong into the audit.
+        var refusedAudited: UInt64 = 0
     }
 
     private let content = Mutex(Content())
@@ -47,11 +49,17 @@ final class EventOutbox: Sendable {
         content.withLock { content in
             guard content.records.count < Self.capacity || line.record.mustBeKept else {
                 content.refused += 1
+                if AuditTrail.kinds.contains(event) { content.refusedAudited += 1 }
                 return
             }
             content.records.append(record)
             if AuditTrail.kinds.contains(event) { content.audited.append(record) }
         }
+    }
+
+    /// A line as the record of its event, which goes nowhere by itself; `nil` for one about no event.
+    func record(of line: LogLine) -> [UInt8]? {
+        line.record.event.map { EventText.record($0, line, mode: mode, mark: mark) }
     }
 
     private var mark: String {
