@@ -21,7 +21,8 @@ enum Threads {
             directory: config.paths.stateDirectory, spoolMegabytes: config.paths.spoolMegabytes,
             journal: journal, beat: onlookers.recorder, outbox: outbox)
         let files = FileThread(onlookers.files)
-        let leases = LeaseDesk(config, journal: journal, beat: onlookers.leases)
+        let leases = LeaseDesk(
+            config, journal: journal, beat: onlookers.leases, keepInAudit: { recorder.keepInAudit($0) })
         let agc = try Self.agc(config, journal)
         let control = ControlService(
             link: site.cycleLink, units: config.units.map(\.id),

@@ -3,7 +3,7 @@ import Recorder
 import SiteAudit
 import SiteEvents
 
-/// Which leases from outside the audit has as granted: `audit` in the state folder.
+/// Which leases from outside the audit has as used or granted: `audit` in the state folder.
 struct AuditedGrants: Sendable {
     private static let mark = Array("\"event\":\"\(EventName.remoteLease.rawValue)\"".utf8)
     let path: String
@@ -13,6 +13,11 @@ struct AuditedGrants: Sendable {
     /// What a grant's line begins with.
     static func words(_ sequence: UInt64, of key: String) -> String {
         "lease \(sequence) of \(key) granted"
+    }
+
+    /// What the line begins with that stands there before a lease has an effect.
+    static func wordsBefore(_ sequence: UInt64, of key: String) -> String {
+        "lease \(sequence) of \(key) used"
     }
 
     /// The largest sequence of each key; an audit that cannot be read knows of none.
@@ -57,6 +62,7 @@ struct AuditedGrants: Sendable {
         let parts = text.split(separator: " ")
         guard parts.count >= 5, let sequence = UInt64(parts[1]),
             text.hasPrefix(words(sequence, of: String(parts[3])))
+                || text.hasPrefix(wordsBefore(sequence, of: String(parts[3])))
         else { return nil }
         return (String(parts[3]), sequence)
     }

@@ -28,13 +28,19 @@ final class LeaseDesk: Sendable {
     private let grants: AuditedGrants
     private let started: LeaseBook.Moment
     private let journal: Journal
+    private let keepInAudit: @Sendable (LogLine) -> Bool
     private let book: Mutex<LeaseBook>
     private let pace = Mutex(RefusalPace())
     private let questions = Mutex<[Question]>([])
     private let stop = StopFlag()
     private let beat: Beat
 
-    init(_ site: SiteConfig, journal: Journal, beat: Beat) {
+    /// - Parameter keepInAudit: puts a line into the audit, and says whether the disk has it.
+    init(
+        _ site: SiteConfig, journal: Journal, beat: Beat,
+        keepInAudit: @escaping @Sendable (LogLine) -> Bool
+    ) {
+        self.keepInAudit = keepInAudit
         config = site.remoteLeases
         // A simulation moves no power, and runs on machines without a time server.
         isClockAsked = site.mode.rules.remoteCommands != .anyClock
@@ -90,7 +96,7 @@ final class LeaseDesk: Sendable {
         let words = granted.sorted { $0.key < $1.key }.map { "lease \($0.value) of \($0.key)" }
         var line = LogRecord(
             .remoteLeaseRefused,
-            "\(file.path) is older than the audit, which has \(words.joined(separator: ", ")) granted: "
+            "\(file.path) is older than the audit, which has \(words.joined(separator: ", ")) used: "
                 + "every lease that was issued before this start is refused",
             [.source: "unknown", .role: "none", .via: "signed_lease"])
         line.add(.cause, LeaseRefusal.sequenceLost.rawValue)
@@ -123,7 +129,19 @@ final class LeaseDesk: Sendable {
         do throws(SystemError) { try file.write(record) } catch {
             return refuse(.notSaved, lease, question.asker, "\(file.path): \(error)")
         }
+        guard keepInAudit(used(lease, question.asker)) else {
+            return refuse(.notSaved, lease, question.asker, "the audit's disk does not take it")
+        }
         return grant(verdict, since: moment.monotonic, lease, question, control)
+    }
+
+    /// Stands in the audit before the lease has an effect: whoever sets back `remote-leases`, and ends the
+    /// daemon before it tells of the grant, has it played no second time.
+    private func used(_ lease: RemoteLease, _ asker: Asker) -> LogLine {
+        let text = "\(AuditedGrants.wordsBefore(lease.sequence, of: lease.key)) (dispatch \(lease.dispatch))"
+        return LogLine(
+            record: told(.remoteLease, text, lease, asker), file: #file, line: #line, function: #function,
+            wallMilliseconds: WallClock.nowMilliseconds())
     }
 
     private static func moment(isClockAsked: Bool) -> LeaseBook.Moment {
