@@ -110,7 +110,7 @@ public enum Aggregator {
             let view = LocalView(
                 store: store, figures: figures, bodies: front.bodies, listeners: routes.listeners,
                 signs: routes.signs, sites: SiteMetrics(store: store, fleet: fleet), tls: tls,
-                certificates: certificates, level: level?.routes.control)
+                certificates: certificates, level: level?.routes.control, doorstep: front.doorstep)
             services.append(
                 application(view, "127.0.0.1", port, AggregatorConfig.Limits(), nil, nil, logger) {
                     log("figures on 127.0.0.1:\($0)")

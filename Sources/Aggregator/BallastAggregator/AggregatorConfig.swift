@@ -357,7 +357,7 @@ enum AggregatorKeys {
     ) { $0 }
     static let connectionsOfOne = ConfigKey<Int>.whole(
         "connections_of_one", 4...65_536, "", .fixed(512),
-        "connections of one token, at most half of all; beyond: 429, and closed"
+        "connections of one person's token; people's together have half of all, a site a 32nd; beyond: 429"
     ) { $0 }
     static let bodies = ConfigKey<Int>.whole(
         "bodies_mib", 8...4_096, "MiB", .fixed(64), "that bodies may hold at once; beyond: 503"

@@ -3,7 +3,8 @@ import NIOHTTPTypes
 import Synchronization
 
 /// Whose connections are open, so that nobody takes all the room: those that have not said who they are are
-/// closed, where they crowd, once they stand there too long; those of one token are bounded in number.
+/// closed, where they crowd, once they stand there too long; those of one token are bounded in number, and
+/// with those of all people's tokens together half of the room stays for sites.
 final class Doorstep: Sendable {
     private struct Held {
         var addresses: [ObjectIdentifier: String] = [:]
@@ -13,8 +14,11 @@ final class Doorstep: Sendable {
         var names: [ObjectIdentifier: String] = [:]
         var ofName: [String: Int] = [:]
         var toldOfName: [String: ContinuousClock.Instant] = [:]
+        /// Of `names`, those that are no site.
+        var people: Set<ObjectIdentifier> = []
 
         mutating func forget(_ id: ObjectIdentifier) {
+            people.remove(id)
             if let address = addresses.removeValue(forKey: id) { Self.takeOne(address, &of) }
             if let name = names.removeValue(forKey: id) { Self.takeOne(name, &ofName) }
         }
@@ -31,9 +35,15 @@ final class Doorstep: Sendable {
     /// From an answer to the closing of its connection: time to read it.
     private static let parting = Duration.seconds(1)
 
+    /// A site's link has a few.
+    private static let shareOfSite = 32
+    private static let leastOfSite = 4
+
+    /// Of strangers and people, who have no more than half of the room between them.
     private let most: Int
     private let mostOfAddress: Int
     private let mostOfOne: Int
+    private let mostOfSite: Int
     private let figures: Figures
     private let log: @Sendable (String) -> Void
     private let held = Mutex(Held())
@@ -41,7 +51,13 @@ final class Doorstep: Sendable {
     init(_ limits: AggregatorConfig.Limits, figures: Figures, log: @escaping @Sendable (String) -> Void) {
         (most, mostOfAddress) = (limits.connections / 2, limits.strangersOfAddress)
         mostOfOne = min(limits.connectionsOfOne, limits.connections / 2)
+        mostOfSite = min(mostOfOne, max(Self.leastOfSite, limits.connections / Self.shareOfSite))
         (self.figures, self.log) = (figures, log)
+    }
+
+    /// Open ones: of sites, of people, and of those that have not said who they are.
+    var counts: (sites: Int, people: Int, strangers: Int) {
+        held.withLock { ($0.names.count - $0.people.count, $0.people.count, $0.addresses.count) }
     }
 
     fileprivate func come(_ channel: any Channel) {
@@ -54,27 +70,36 @@ final class Doorstep: Sendable {
 
     /// It says who it is, which may change where something stands in between that speaks for many.
     ///
-    /// - Throws: where that name has too many already; the connection is closed then, once it is told.
-    func know(_ channel: any Channel, as name: String) throws(Refusal) {
-        let (isTooMany, words) = held.withLock { held -> (Bool, String?) in
+    /// - Throws: where there are too many of it already; the connection is closed then, once it is told.
+    func know(_ channel: any Channel, as name: String, isSite: Bool) throws(Refusal) {
+        let (crowd, words) = held.withLock { held -> (String?, String?) in
             let id = ObjectIdentifier(channel)
-            if held.names[id] == name { return (false, nil) }
+            if held.names[id] == name { return (nil, nil) }
             held.forget(id)
-            if held.ofName[name, default: 0] < mostOfOne {
+            guard let crowd = self.crowd(held, name, isSite: isSite) else {
                 held.names[id] = name
                 held.ofName[name, default: 0] += 1
-                return (false, nil)
+                if !isSite { held.people.insert(id) }
+                return (nil, nil)
             }
             let now = ContinuousClock.now
-            if let told = held.toldOfName[name], now - told < Self.tellingPace { return (true, nil) }
-            held.toldOfName[name] = now
-            return (true, "\(name) has \(mostOfOne) connections: more are told 429, and closed")
+            if let told = held.toldOfName[crowd], now - told < Self.tellingPace { return (crowd, nil) }
+            held.toldOfName[crowd] = now
+            return (crowd, "\(crowd): more are told 429, and closed")
         }
-        guard isTooMany else { return }
+        guard let crowd else { return }
         figures.add(.connectionsRefused, 1)
         if let words { log(words) }
         channel.eventLoop.scheduleTask(in: TimeAmount(Self.parting)) { channel.close(promise: nil) }
-        throw Refusal(.tooManyRequests, "\(name) has too many connections", retryAfter: 1)
+        throw Refusal(.tooManyRequests, "too many connections: \(crowd)", retryAfter: 1)
+    }
+
+    /// - Returns: who has too many for one more of `name`, in words; `nil` where there is room.
+    private func crowd(_ held: Held, _ name: String, isSite: Bool) -> String? {
+        let limit = isSite ? mostOfSite : mostOfOne
+        if held.ofName[name, default: 0] >= limit { return "\(name) has \(limit) connections" }
+        guard !isSite, held.people.count >= most else { return nil }
+        return "people's tokens together have \(most) connections"
     }
 
     /// It is gone.
@@ -88,13 +113,14 @@ final class Doorstep: Sendable {
         let (isClosed, words) = held.withLock { held -> (Bool, String?) in
             guard let address = held.addresses[ObjectIdentifier(channel)] else { return (false, nil) }
             let (all, own) = (held.addresses.count, held.of[address, default: 0])
-            guard all > most || own > mostOfAddress else { return (false, nil) }
+            let room = most - held.people.count
+            guard all > room || own > mostOfAddress else { return (false, nil) }
             if let told = held.told, now - told < Self.tellingPace { return (true, nil) }
             held.told = now
             return (
                 true,
                 "\(all) connections do not say who they are, \(own) of them from \(address): those beyond "
-                    + "\(mostOfAddress) of an address, and \(most) in all, are closed after \(Self.patience)"
+                    + "\(mostOfAddress) of an address, and \(room) in all, are closed after \(Self.patience)"
             )
         }
         guard isClosed else { return }

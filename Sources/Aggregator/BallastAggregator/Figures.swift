@@ -32,7 +32,7 @@ final class Figures: Sendable {
             case .eventsStreamed: "Events that were sent to listeners."
             case .resultsContradicted: "Results of leases that differ from the site's first word on them."
             case .strangersClosed: "Connections closed because too many did not say who they are."
-            case .connectionsRefused: "Connections closed because their token had too many."
+            case .connectionsRefused: "Connections closed because their token, or people's, had too many."
             }
         }
     }

@@ -58,7 +58,7 @@ struct Front: HTTPResponder {
             return Answers.file(file)
         }
         var caller = try identify(request, context, &seen)
-        try doorstep.know(context.channel, as: caller.name)
+        try doorstep.know(context.channel, as: caller.name, isSite: caller.isSite)
         seen.path = LogText.plain(String(request.uri.path.prefix(120)))
         let (found, site) = try find(parts, request.method)
         route = found

@@ -13,6 +13,7 @@ struct LocalView: HTTPResponder {
     let certificates: SiteCertificates?
     /// `nil` = this aggregator is no level of a fleet.
     let level: FleetControl?
+    let doorstep: Doorstep
 
     func respond(to request: Request, context: AggregatorContext) async throws -> Response {
         let response = try await answer(request)
@@ -44,11 +45,18 @@ struct LocalView: HTTPResponder {
                 )
             ]
         }
+        let open = doorstep.counts
         let text = figures.text(
             gauges: (ownEnd ?? []) + [
                 (
                     "ballast_aggregator_bodies_bytes", "Bytes set aside for bodies on their way.",
                     Double(bodies.bytes)
+                ),
+                ("ballast_aggregator_site_connections", "Open connections of sites.", Double(open.sites)),
+                ("ballast_aggregator_people_connections", "Open connections of people.", Double(open.people)),
+                (
+                    "ballast_aggregator_stranger_connections",
+                    "Open connections that have shown no token yet.", Double(open.strangers)
                 ),
                 ("ballast_aggregator_history_entries", "Entries of the history's chain.", Double(history)),
                 (

@@ -57,6 +57,8 @@ struct Caller: Sendable {
 
     var name: String { grants.first?.name ?? "" }
 
+    var isSite: Bool { grants.contains { $0.roles.contains(.report) } }
+
     /// Of `all`, those for which the caller has the role.
     func sites(_ role: Role, of all: [String]) -> [String] { all.filter { may(role, $0) } }
 

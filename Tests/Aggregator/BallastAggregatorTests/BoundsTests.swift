@@ -140,7 +140,8 @@ import Testing
         // Half of them silent, half with a part of a head: more than there is room for.
         let strangers = try (0..<24).map { _ in try RawClient(port: aggregator.port) }
         for client in strangers.prefix(12) { _ = client.send(Array(question.prefix(20))) }
-        let (begin, room) = (Date.now, limits.hasPrefix("connections") ? 16 : 8)
+        // Half of all, of which those of people have six.
+        let (begin, room) = (Date.now, limits.hasPrefix("connections") ? 10 : 8)
         var closed: Set<Int> = []
         // Their whole time would be 33 s.
         while closed.count < 24 - room, Date.now.timeIntervalSince(begin) < 25 {
@@ -208,6 +209,52 @@ import Testing
             isIn = again.answer.hasPrefix("HTTP/1.1 200 ")
         }
         #expect(isIn)
+    }
+
+    /// printf %s p0 | sha256sum, and so on.
+    static let people = [
+        "169b5b823c62b64ca7e5f8456a13c8d5d06f4ece522a58bc2b8a784dcf3609b0",
+        "f64551fcd6f07823cb87971cfb91446425da18286b3ab1ef935e0cbd7a69f68a",
+        "3946ca64ff78d93ca61090a437cbb6b3d2ca0d488f5f9ccf3059608368b27693",
+        "43bb00d0ce7790a53b91256b370c887b24791a5539a6fbfb70c5870e8c91ae5d",
+    ]
+
+    @Test func `people's tokens together leave half of the room to sites, and it is told`()
+        async throws
+    {
+        let principals = Self.people.enumerated().map {
+            "  - {name: p\($0.offset), token_sha256: \($0.element), sites: all, roles: [read]}"
+        }
+        let aggregator = try RunningAggregator(
+            in: scratch,
+            extra: "limits: {connections: 32}\nprincipals:\n" + principals.joined(separator: "\n"))
+        var clients: [RawClient] = []
+        func come(_ token: String, _ path: String) throws -> String {
+            let client = try RawClient(port: aggregator.port)
+            let head = "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(token)\r\n\r\n"
+            _ = client.send(Array(head.utf8))
+            let limit = Date.now + 10
+            while client.answer.isEmpty, Date.now < limit, !client.receive(within: .seconds(1)) {}
+            clients.append(client)
+            return String(client.answer.prefix(12).suffix(3))
+        }
+        var answers: [String] = []
+        for number in 0..<32 { answers.append(try come("p\(number / 8)", "/v1/sites")) }
+        #expect(answers == Array(repeating: "200", count: 16) + Array(repeating: "429", count: 16))
+        #expect(try await aggregator.post(`The program ballast-aggregator`.report(1...1)).status == 200)
+        let line = "people's tokens together have 16 connections: more are told 429, and closed"
+        try aggregator.waitForLine(containing: line)
+        // A site's: four, of which one is the report's.
+        let site = try (0..<6).map { _ in try come("demo-token", "/v1/nowhere") }
+        #expect(site.count { $0 == "404" } >= 3 && site.count { $0 == "429" } >= 2, "\(site)")
+        let other = `The program ballast-aggregator`.report(1...1, site: "other")
+        #expect(try await aggregator.post(other, token: "other-token").status == 200)
+        let metrics = try await aggregator.get(
+            "http://127.0.0.1:\(aggregator.localPort)/metrics", token: nil
+        ).body
+        #expect(metrics.contains("ballast_aggregator_people_connections 16.0\n"), "\(metrics)")
+        let refused = metrics.firstMatch(of: /connections_refused_total (\d+)/)?.1
+        #expect(Int(refused ?? "") ?? 0 >= 18)
     }
 
     private struct EventPage: Decodable {
