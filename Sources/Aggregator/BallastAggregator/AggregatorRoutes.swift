@@ -70,7 +70,8 @@ struct AggregatorRoutes: Sendable {
                     isFrequent: true
                 ) { Answers.json(try await state(of: $0.site)) },
                 Route(
-                    .get, "/v1/sites/{site}/events", .read, "Events by the site's time, oldest first.",
+                    .get, "/v1/sites/{site}/events", .read,
+                    "Events by the site's time, oldest first; what it tells again as a new epoch is there once.",
                     query: range
                 ) { Self.page(try await store.events(try .init($0)), "events", $0) },
                 Route(

@@ -29,6 +29,7 @@ extension TelemetryStore {
             SELECT \(utc("t_ms")) AS at, event, json_extract(data, '$.unit') AS unit, json_extract(data, '$.by') AS who,
                 coalesce(json_extract(data, '$.text'), data) AS text FROM record
             WHERE site = ? AND kind = 'event' AND t_ms >= ? AND t_ms <= ? AND json_valid(data)
+                AND \(isToldFirst)
             ORDER BY t_ms, rowid LIMIT \(mostRows + 1)
             """
         return try table(

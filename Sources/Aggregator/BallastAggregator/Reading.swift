@@ -84,6 +84,15 @@ extension TelemetryStore {
         }
     }
 
+    /// Leaves out what another stream of the site told before: a spool that was set back goes up anew under a
+    /// new epoch, and what it tells again has the number and the bytes that it had.
+    static let isToldFirst = """
+        NOT EXISTS (SELECT 1 FROM stream CROSS JOIN record AS former
+            ON former.site = stream.site AND former.epoch = stream.epoch AND former.n = record.n
+            WHERE stream.site = record.site AND stream.epoch <> record.epoch
+                AND former.rowid < record.rowid AND former.data = record.data)
+        """
+
     func events(_ wanted: Wanted) async throws -> Page {
         try await pool.read { database in
             let rows = try Row.fetchCursor(
@@ -91,6 +100,7 @@ extension TelemetryStore {
                 sql: """
                     SELECT rowid, t_ms, epoch, n, received_at, event, data FROM record
                     WHERE site = ? AND kind = 'event' AND t_ms >= ? AND t_ms < ? AND (t_ms, rowid) > (?, ?)
+                        AND \(Self.isToldFirst)
                     ORDER BY t_ms, rowid LIMIT ?
                     """, arguments: wanted.arguments)
             let columns = ["t_ms", "epoch", "n", "received_at", "event", "data"]
@@ -182,7 +192,8 @@ extension TelemetryStore {
                 database,
                 sql: """
                     SELECT rowid, site, epoch, n, received_at, data FROM record
-                    WHERE rowid > ? AND rowid <= ? AND kind = 'event' ORDER BY rowid
+                    WHERE rowid > ? AND rowid <= ? AND kind = 'event' AND \(Self.isToldFirst)
+                    ORDER BY rowid
                     """, arguments: [row, through])
             var (told, bytes): ([Told], Int) = ([], 0)
             while let row = try rows.next() {

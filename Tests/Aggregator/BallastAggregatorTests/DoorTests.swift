@@ -199,4 +199,40 @@ import Testing
         #expect(wait(late, for: "\"n\":3"))
         #expect(late.answer.contains("\"n\":2") && !late.answer.contains("\"n\":1,"))
     }
+
+    /// What a site sends whose state folder was set back: its numbers and bytes under another epoch, and what
+    /// it wrote since under numbers that the first stream has as well.
+    @Test func `what a site tells again as a new epoch is shown once, and what it tells anew is shown`()
+        async throws
+    {
+        let aggregator = try RunningAggregator(in: scratch)
+        func post(_ epoch: String, _ events: [(number: Int, text: String)]) async throws {
+            let records = events.map {
+                "{\"n\":\($0.number),\"data\":{\"kind\":\"event\",\"event\":\"trip\","
+                    + "\"t_ms\":\(1_000 * $0.number),\"text\":\"\($0.text)\"}}"
+            }
+            let body =
+                "{\"site\":\"demo\",\"epoch\":\"\(epoch)\",\"records\":[\(records.joined(separator: ","))]}"
+            #expect(try await aggregator.post(body).status == 200)
+        }
+        let (old, new) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
+        try await post(old, [(1, "one"), (2, "two"), (3, "two"), (4, "four")])
+        try await post(new, [(1, "one"), (2, "two"), (3, "two"), (4, "other"), (5, "five")])
+        let body = try await aggregator.get("/v1/sites/demo/events").body
+        let texts = body.matches(of: /"text":"(\w+)"/).map { String($0.1) }
+        #expect(texts == ["one", "two", "two", "four", "other", "five"], "\(body)")
+        let page = try await aggregator.get("/v1/sites/demo/events?limit=3").body
+        let cursor = try #require(page.firstMatch(of: /"next":"([^"]+)"/)?.1)
+        let rest = try await aggregator.get("/v1/sites/demo/events?cursor=\(cursor)").body
+        #expect(rest.matches(of: /"text":"(\w+)"/).map { String($0.1) } == ["four", "other", "five"])
+        let listener = try RawClient(port: aggregator.port)
+        let head =
+            "GET /v1/events HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer read-token\r\nLast-Event-ID: 0\r\n\r\n"
+        _ = listener.send(Array(head.utf8))
+        let limit = Date.now + 60
+        while !listener.answer.contains("five"), Date.now < limit {
+            _ = listener.receive(within: .seconds(1))
+        }
+        #expect(listener.answer.matches(of: /"text":"one"/).count == 1)
+    }
 }

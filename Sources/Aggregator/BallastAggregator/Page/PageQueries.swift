@@ -98,6 +98,7 @@ extension TelemetryStore {
                 sql: """
                     SELECT rowid, t_ms, received_at, data FROM record
                     WHERE kind = ? AND site = ? AND t_ms >= ? AND t_ms < ? AND (t_ms, rowid) > (?, ?)
+                        AND \(Self.isToldFirst)
                     ORDER BY t_ms, rowid LIMIT ?
                     """, arguments: [kind] + wanted.arguments)
             return try Self.page(rows, ["t_ms", "received_at", "data"], wanted.limit, time: "t_ms") { row in
