@@ -1,5 +1,6 @@
 import GRDB
 import Glibc
+import LinuxIO
 import ProgramSupport
 import Testing
 
@@ -223,6 +224,51 @@ import Testing
                 row.says.isEmpty || failure?.description.contains(row.says) == true,
                 "\(row.why): \(failure?.description ?? "")")
         }
+    }
+
+    /// `received_at` is this machine's clock of then: years behind at a start without a battery.
+    @Test func `what came under a clock that was behind stays as long as its own time says`() async throws {
+        let store = try TelemetryStore(path: path)
+        try await fill(store)
+        let day: Int64 = 86_400_000
+        let newest = try await store.pool.read {
+            try Int64.fetchOne($0, sql: "SELECT max(t_ms) FROM record") ?? 0
+        }
+        try await store.pool.write { database in
+            try database.execute(sql: "UPDATE record SET received_at = '2010-01-01T00:00:00.000Z'")
+        }
+        let rule = RetentionRule(kind: .events, days: 400)
+        #expect(try await store.cut(rule, before: newest - day).gone == 0, "it is younger by its own time")
+        #expect(try await store.cut(rule, before: newest + day).gone > 0)
+        try store.close()
+    }
+
+    // swift-format-ignore
+    static let clocks: [(shift: Int64, heard: Bool, isDoubted: Bool, why: Comment)] = [
+        (0,               true,  false, "the sites say the same"),
+        (3_600_000,       true,  false, "an hour is nothing to days"),
+        (400_000_000_000, true,  true,  "twelve years ahead, and heard under that clock"),
+        (-90_000_000,     true,  true,  "a day behind"),
+        (0,               false, true,  "nobody was heard who could say"),
+    ]
+
+    @Test(arguments: clocks) func `nothing is cut by a clock that the sites' do not bear out`(
+        shift: Int64, heard: Bool, isDoubted: Bool, why: Comment
+    ) async throws {
+        let store = try TelemetryStore(path: path)
+        let now = WallClock.nowMilliseconds()
+        let text =
+            "{\"site\":\"demo\",\"epoch\":\"\(`An edge report`.epoch)\",\"records\":[{\"n\":1,\"data\":"
+            + "{\"kind\":\"event\",\"t_ms\":\(now)}}]}"
+        _ = try await store.store(try EdgeReport(json: Array(text.utf8)))
+        let seen = heard ? now + shift : now - 90_000_000
+        try await store.pool.write {
+            try $0.execute(
+                sql: "UPDATE stream SET last_seen = ?", arguments: [WallClock.text(milliseconds: seen)])
+        }
+        let doubt = try await store.clockDoubt(at: now + shift)
+        #expect((doubt != nil) == isDoubted, why)
+        try store.close()
     }
 
     @Test func `values by minutes go by their own rule, once a day`() async throws {

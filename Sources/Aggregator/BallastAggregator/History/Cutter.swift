@@ -16,12 +16,15 @@ struct Cutter {
     private let limit: Int64
     /// As `received_at` is written.
     private let limitText: String
+    /// What says that it happened after this is not believed, in milliseconds since 1970.
+    private let latest: Int64
 
     init(_ database: Database, _ rule: RetentionRule, _ limit: Int64) {
         self.database = database
         self.rule = rule
         self.limit = limit
         limitText = TelemetryStore.text(ofMilliseconds: limit)
+        latest = limit + Int64(rule.days + 1) * 86_400_000
     }
 
     func step(most: Int) throws -> TelemetryStore.CutStep {
@@ -102,10 +105,14 @@ struct Cutter {
         let records = try GRDB.Row.fetchAll(
             database,
             sql: """
-                SELECT n, kind, received_at, data, mark FROM record
+                SELECT n, kind, t_ms, received_at, data, mark FROM record
                 WHERE site = ? AND epoch = ? AND n BETWEEN ? AND ? AND chain = ? ORDER BY rowid
                 """, arguments: key + [from, to, sequence])
-        let isYoung = records.contains { ($0["received_at"] as String) >= limitText }
+        // Its own time counts as well: the clock here may have been wrong when it came.
+        let isYoung = records.contains {
+            ($0["received_at"] as String) >= limitText
+                || ($0["t_ms"] as Int64?).map { limit <= $0 && $0 < latest } ?? false
+        }
         if isYoung { return nil }
         let (through, rolled, shown) = try bounds(key)
         if rule.kind == .values, to > rolled { return nil }

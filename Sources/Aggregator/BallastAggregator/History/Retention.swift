@@ -41,12 +41,20 @@ struct RetentionWork: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
+            var isDoubted = false
             while !Task.isCancelled {
-                for rule in rules where !Task.isCancelled { await sweep(rule) }
+                let doubt = await clockDoubt()
+                if let doubt, !isDoubted { log("retention waits: \(doubt)") }
+                isDoubted = doubt != nil
+                for rule in rules where doubt == nil && !Task.isCancelled { await sweep(rule) }
                 // Ends early only where the program ends, which the loop looks at.
                 try? await Task.sleep(for: Self.pause)
             }
         }
+    }
+
+    private func clockDoubt() async -> String? {
+        do { return try await store.clockDoubt(at: WallClock.nowMilliseconds()) } catch { return "\(error)" }
     }
 
     private func sweep(_ rule: RetentionRule) async {
@@ -70,6 +78,31 @@ extension TelemetryStore {
         /// Records, requests or minutes.
         var gone = 0
         var hasMore = false
+    }
+
+    private static let day: Int64 = 86_400_000
+
+    /// Why nothing should be cut by this clock: what it takes never comes back. More than half of the sites
+    /// that were heard within a day must say about the same.
+    ///
+    /// - Parameter now: UTC, in milliseconds since 1970.
+    /// - Returns: `nil` where they do.
+    func clockDoubt(at now: Int64) async throws -> String? {
+        let since = Self.text(ofMilliseconds: now - Self.day)
+        return try await pool.read { database in
+            let times = try Int64?.fetchAll(
+                database,
+                sql: """
+                    SELECT (SELECT t_ms FROM record WHERE record.site = stream.site
+                            AND record.epoch = stream.epoch AND n <= stored_through ORDER BY n DESC LIMIT 1)
+                    FROM stream WHERE last_seen >= ? AND stored_through > 0
+                        AND turn = (SELECT max(turn) FROM stream AS other WHERE other.site = stream.site)
+                    """, arguments: [since])
+            let alike = times.count { $0.map { now - Self.day < $0 && $0 < now + Self.day } ?? false }
+            guard alike * 2 <= times.count else { return nil }
+            return "by this clock it is \(Self.text(ofMilliseconds: now)), and of \(times.count) sites heard "
+                + "within a day \(alike) say about the same"
+        }
     }
 
     /// Entries of the chain that one step looks at.
