@@ -3,8 +3,8 @@ import GRDB
 /// Where the sites' own audits stand, as they have said it: the heads of their chains, which come as records
 /// and are kept here, where nobody on site can make them anew.
 enum SiteAuditHeads {
-    /// - Returns: the first site whose audit was cut or made anew, in words; `nil` = none.
-    static func fault(in database: Database) throws -> String? {
+    /// - Returns: each site whose audit was cut or made anew, in words about the first time.
+    static func faults(in database: Database) throws -> [String] {
         let rows = try Row.fetchCursor(
             database,
             sql: """
@@ -12,8 +12,10 @@ enum SiteAuditHeads {
                 FROM record WHERE kind = 'audit' ORDER BY rowid
                 """)
         var known: [String: (last: Int64, heads: Set<String>)] = [:]
+        var faults: [String: String] = [:]
         while let row = try rows.next() {
             let site: String = row["site"]
+            guard faults[site] == nil else { continue }
             // What is no head says nothing of an audit.
             guard let text = String.fromDatabaseValue(row["head"]), let number = number(of: text) else {
                 continue
@@ -22,14 +24,16 @@ enum SiteAuditHeads {
             // A spool that was set back tells again what it has told.
             if own.heads.contains(text) { continue }
             guard number > own.last else {
-                return "site \(site): its audit stood at record \(own.last), and says \(text) behind that "
+                faults[site] =
+                    "site \(site): its audit stood at record \(own.last), and says \(text) behind that "
                     + "(record \(row["n"] as Int64)): on site it was cut, or made anew"
+                continue
             }
             own.last = number
             own.heads.insert(text)
             known[site] = own
         }
-        return nil
+        return faults.keys.sorted().compactMap { faults[$0] }
     }
 
     static func number(of head: String) -> Int64? {

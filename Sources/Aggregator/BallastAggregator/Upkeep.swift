@@ -30,12 +30,20 @@ public enum Upkeep {
     /// Whether everything in the database is as it was stored; may run beside the aggregator.
     ///
     /// - Parameter head: an earlier head, as the log has it.
-    public static func verify(config path: String, head: String?, replay: Bool = false) throws -> [String] {
+    ///
+    /// - Returns: what holds, and apart from it which sites' own audits were cut or made anew: the history of
+    ///   all is whole all the same, and is looked at whole.
+    public static func verify(
+        config path: String, head: String?, replay: Bool = false
+    ) throws -> (lines: [String], remarks: [String]) {
         let config = try load(path)
-        var lines = try verify(database: config.database, head: head)
+        var (lines, faults) = try history(config.database, head: head)
         if let history = try booksHistory(config) { lines.append(history) }
-        return replay ? lines + (try replayed(database: config.database)) : lines
+        if replay { lines += try replayed(database: config.database) }
+        return (lines, faults.map(remark))
     }
+
+    private static func remark(_ fault: String) -> String { "remark: the history is whole; \(fault)" }
 
     /// Feeds the history to an empty store, and compares its tables with those that are there.
     static func replayed(database path: String) throws -> [String] {
@@ -51,17 +59,16 @@ public enum Upkeep {
         return outcome.lines
     }
 
-    /// The history alone, and besides where a site's own audit was cut or made anew: the history of all
-    /// others is whole all the same.
+    /// The history, as it must be where no site's audit was cut or made anew either.
     static func verify(database path: String, head: String? = nil) throws -> [String] {
-        let (lines, fault) = try history(path, head: head)
-        if let fault { throw Failure(description: "\(path): broken: \(fault)") }
+        let (lines, faults) = try history(path, head: head)
+        if let fault = faults.first { throw Failure(description: "\(path): broken: \(fault)") }
         return lines
     }
 
     private static func history(
         _ path: String, head: String? = nil
-    ) throws -> (lines: [String], siteFault: String?) {
+    ) throws -> (lines: [String], siteFaults: [String]) {
         var known: (Int64, String)?
         if let head {
             let parts = head.split(separator: ":")
@@ -71,21 +78,21 @@ public enum Upkeep {
             known = (number, String(parts[1]))
         }
         let queue = try open(path)
-        let (finding, fault) = try queue.read { database in
+        let (finding, faults) = try queue.read { database in
             guard try database.tableExists("chain") else {
                 throw Failure(description: "\(path): holds no chain; a start of the aggregator makes it")
             }
-            return (try ChainCheck.run(database, known: known), try SiteAuditHeads.fault(in: database))
+            return (try ChainCheck.run(database, known: known), try SiteAuditHeads.faults(in: database))
         }
         try queue.close()
         if case .broken = finding { throw Failure(description: "\(path): \(finding)") }
-        return (["\(path): \(finding)"], fault)
+        return (["\(path): \(finding)"], faults)
     }
 
     /// As `verify`, but what one site's audit says keeps nobody's history from being kept: it is told.
     private static func verifyCopy(_ path: String) throws -> [String] {
-        let (lines, fault) = try history(path)
-        return lines + [fault.map { "remark: the history is whole; \($0)" }].compactMap { $0 }
+        let (lines, faults) = try history(path)
+        return lines + faults.map(remark)
     }
 
     /// A copy of the database as it is at one instant, beside a serving aggregator.

@@ -37,6 +37,9 @@ struct VerifyCommand: ParsableCommand {
             far retention has looked (table retention), what became of a mail on its way, and, for records that \
             an older version has stored, when they came. Values by minutes are compared by --replay until \
             retention has cut them. The books have a check of their own: ballast-aggregator check.
+
+            Exit status: 0 all is well; 1 something is not as it was stored; 2 all of it is, and a site's own \
+            audit was cut or made anew on site, which is said in a remark.
             """)
     @Option(help: "The configuration file (YAML).") var config: String
     @Option(help: "An earlier head, NUMBER:HASH as the log has it, which the history must still have.")
@@ -44,7 +47,15 @@ struct VerifyCommand: ParsableCommand {
     @Flag(help: "Rebuild every table from the history, in an empty store, and compare their digests.")
     var replay = false
 
-    func run() throws { try showing { try Upkeep.verify(config: config, head: head, replay: replay) } }
+    func run() throws {
+        var remarks: [String] = []
+        try showing {
+            let found = try Upkeep.verify(config: config, head: head, replay: replay)
+            remarks = found.remarks
+            return found.lines + remarks
+        }
+        if !remarks.isEmpty { throw ExitCode(2) }
+    }
 }
 
 struct BackupCommand: ParsableCommand {

@@ -122,6 +122,11 @@ import Testing
         let copy = scratch.path + "/copy.sqlite"
         let told = try Upkeep.backup(config: config, to: copy)
         #expect(told.contains { $0.contains("remark: the history is whole; site demo") } != isWell, why)
+        // It is apart from whether the history is whole, and keeps nothing from being compared.
+        let found = try Upkeep.verify(config: config, head: nil, replay: true)
+        #expect(found.remarks.isEmpty == isWell && found.lines.contains { $0.hasPrefix("minute: ") }, why)
+        let program = try RunningProgram("ballast-aggregator", ["verify", "--replay", "--config", config])
+        #expect(program.end(by: 0) == (isWell ? 0 : 2), why)
         if isWell {
             #expect(try Upkeep.verify(database: aggregator.database)[0].contains("holds"), why)
         } else {
