@@ -54,8 +54,13 @@ func pure(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     )
 }
 
-func edge(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/" + place(name), swiftSettings: strict)
+/// - Parameter files: are compiled in, byte by byte.
+func edge(
+    _ name: String, _ dependencies: [Target.Dependency] = [], embedding files: [String] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/" + place(name),
+        resources: files.isEmpty ? nil : files.map { .embedInCode($0) }, swiftSettings: strict)
 }
 
 func door(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
@@ -172,7 +177,9 @@ let package = Package(
         door("CZlib", "zlib", "zlib1g-dev"),
 
         // edges: one concern each, thin, no decisions, no logging
-        edge("SiteFile", ["ConfigText", "SiteConfig", "YAMLText"]),
+        edge(
+            "SiteFile", ["ConfigText", "SiteConfig", "YAMLText"],
+            embedding: ["lfp", "nmc", "devices"].map { "../../../config/interlocks/\($0).yaml" }),
         edge("YAMLText", ["ConfigText", "CYAML"]),
         edge("LinuxIO", ["Quantities", "CLinux", "CSystemd"]),
         edge(
@@ -275,7 +282,9 @@ let package = Package(
                 "BallastSimulator", "BallastDaemon", "SiteFile",
             ]),
 
-        program("ballastd", ["BallastDaemon", "Incident", "LinuxIO", argumentParser]),
+        program(
+            "ballastd",
+            ["BallastDaemon", "Incident", "LinuxIO", "SiteConfig", "SiteFile", argumentParser]),
         program(
             "ballastctl",
             [
@@ -295,7 +304,7 @@ let package = Package(
             "ballast-sim",
             [
                 "BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
-                "ModbusBus", "Quantities", "Scenario", "SiteConfig", "VirtualSite", "YAMLText",
+                "ModbusBus", "Quantities", "Scenario", "SiteConfig", "SiteFile", "VirtualSite", "YAMLText",
                 argumentParser, "ConfigText",
             ]),
 
@@ -346,9 +355,10 @@ let package = Package(
         tests(
             "SiteConfigTests",
             [
-                "Quantities", "FrequencyResponse", "DeviceCodecs", "SiteConfig", "YAMLText", "ConfigText",
+                "Quantities", "FrequencyResponse", "DeviceCodecs", "SiteConfig", "SiteFile", "YAMLText",
+                "ConfigText",
             ]),
-        tests("YAMLTextTests", ["SiteConfig", "YAMLText", "ConfigText"]),
+        tests("YAMLTextTests", ["SiteConfig", "SiteFile", "YAMLText", "ConfigText"]),
         tests(
             "ScenarioTests",
             [
@@ -389,7 +399,8 @@ let package = Package(
         tests(
             "FrequencyReplayTests",
             [
-                "Quantities", "Scenario", "SiteConfig", "YAMLText", "FrequencyRecord", "FrequencyReplay",
+                "Quantities", "Scenario", "SiteConfig", "SiteFile", "YAMLText", "FrequencyRecord",
+                "FrequencyReplay",
                 "Recorder", "ballastctl", "ballast-sim",
             ]),
         tests(

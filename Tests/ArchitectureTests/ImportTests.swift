@@ -82,7 +82,7 @@ import Testing
 
     // swift-format-ignore
     static let programs: [String: Set<String>] = [
-        "ballastd":           ["BallastDaemon", "Incident", "LinuxIO", "ArgumentParser"],
+        "ballastd":           ["BallastDaemon", "Incident", "LinuxIO", "SiteConfig", "SiteFile", "ArgumentParser"],
         "ballastctl":         ["ControlSocket", "Incident", "SiteAudit", "SiteEvents", "CANBus", "DeviceCodecs", "FrequencyRecord", "JSONText", "LinuxIO", "Recorder", "ConfigText",
                                "SiteConfig", "SiteFile", "YAMLText", "BatteryProfiles", "DeviceDrivers", "ModbusCommissioning", "Quantities", "GatewayFitness",
                                "ArgumentParser"],
@@ -91,7 +91,7 @@ import Testing
         "ballast-scada":      ["BallastScada", "LinuxIO", "ArgumentParser"],
         "ballast-aggregator": ["BallastAggregator", "BooksFiles", "LinuxIO", "RemoteLeases", "Signatures", "ArgumentParser"],
         "ballast-sim":        ["BallastSimulator", "BatteryProfiles", "DBC", "DeviceCodecs", "FrequencyReplay", "LinuxIO",
-                               "ModbusBus", "Quantities", "Scenario", "ConfigText", "SiteConfig", "VirtualSite", "YAMLText", "ArgumentParser"],
+                               "ModbusBus", "Quantities", "Scenario", "ConfigText", "SiteConfig", "SiteFile", "VirtualSite", "YAMLText", "ArgumentParser"],
     ]
 
     /// C at the door: headers and one-line wrappers, no Swift.

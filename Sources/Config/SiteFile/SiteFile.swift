@@ -33,6 +33,27 @@ extension SiteConfig {
         return site
     }
 
+    /// The checked configuration that `tree` says, or everything that is wrong with it.
+    ///
+    /// - Parameters:
+    ///   - file: the name that errors carry.
+    ///   - load: gives the interlock table that the file names; without it such a file is refused.
+    public static func read(
+        _ tree: ConfigNode, file: String,
+        table load: @escaping (String) throws(ConfigError) -> ConfigNode = refuseTable
+    ) throws(ConfigErrors) -> SiteConfig {
+        try read(
+            tree, file: file,
+            interlocks: InterlockSources(shipped: { InterlockRules.shipped(for: $0) }, own: load))
+    }
+
+    /// No table can be read.
+    public static func refuseTable(_ path: String) throws(ConfigError) -> ConfigNode {
+        throw ConfigError(
+            file: path, position: ConfigPosition(line: 1, column: 1), key: "",
+            message: "other files are not read here")
+    }
+
     /// `name` as a file at `path` means it: from its own folder, unless it is absolute.
     public static func beside(_ path: String, _ name: String) -> String {
         guard !name.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return name }

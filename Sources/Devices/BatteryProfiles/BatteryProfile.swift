@@ -61,6 +61,8 @@ struct MessageMap: Sendable, BitwiseCopyable {
     var isSpecial = false
     /// Where the profile or the DBC file says it.
     var period: Duration?
+    /// Frames that follow each other say different things, by a switch or the number of a cell.
+    var takesTurns = false
     /// Place among the protections.
     var protection: Int?
 }

@@ -81,7 +81,10 @@ struct ProfileBuilder {
     /// Puts what belongs to one message side by side.
     private mutating func arrange() {
         map.messages = [MessageMap](repeating: MessageMap(), count: database.messages.count)
-        for message in map.messages.indices { map.messages[message].period = ownPeriod(of: message) }
+        for message in map.messages.indices {
+            map.messages[message].period = ownPeriod(of: message)
+            map.messages[message].takesTurns = database.messages[message].signals.contains { $0.isSwitch }
+        }
         map.bindings = bindings.enumerated().sorted { ($0.1.message, $0.0) < ($1.1.message, $1.0) }.map(\.1)
         map.sources = sources.enumerated().sorted { ($0.1.message, $0.0) < ($1.1.message, $1.0) }.map(\.1)
         for (index, binding) in map.bindings.enumerated() {
@@ -89,6 +92,7 @@ struct ProfileBuilder {
                 map.messages[binding.message].firstBinding = index
             }
             map.messages[binding.message].bindingCount += 1
+            if binding.indexSignal != nil { map.messages[binding.message].takesTurns = true }
         }
         for (index, source) in map.sources.enumerated() {
             if map.messages[source.message].sourceCount == 0 {

@@ -32,7 +32,7 @@ public struct ProfiledBattery: Sendable {
         var repeats = 0
     }
 
-    let profile: BatteryProfile
+    public let profile: BatteryProfile
     /// Ages are judged by it: what comes less often is given its own time.
     let period: Duration
     private(set) var decoder: DBCDecoder
@@ -58,6 +58,15 @@ public struct ProfiledBattery: Sendable {
         sources = [SourceState](repeating: SourceState(), count: profile.map.sources.count)
         items = [ItemState](repeating: ItemState(), count: profile.map.items.count)
         counters = [CounterState](repeating: CounterState(), count: profile.map.protections.count)
+    }
+
+    /// How often a message comes of which two in a row are two words for the same; `nil` of one that takes
+    /// turns by a switch, or by the number of a cell.
+    public func rhythm(of identifier: CANIdentifier) -> Duration? {
+        let key = DBCMessage.key(identifier.number, isExtended: identifier.isExtended)
+        guard let place = profile.plan.place(of: key) else { return nil }
+        let message = profile.map.messages[place]
+        return message.takesTurns ? nil : message.period ?? profile.period
     }
 
     /// Frames that the battery wants to hear.

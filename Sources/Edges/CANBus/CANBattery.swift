@@ -47,6 +47,35 @@ public enum CANBattery: Sendable {
         }
     }
 
+    /// How often the message of `frame` comes, where two of them are two words for the same: not of one that
+    /// takes turns by a switch or by the number of a cell.
+    ///
+    /// - Parameter period: what the site says of a battery that tells none of each message.
+    func rhythm(of frame: CANFrame, _ period: Duration) -> Duration? {
+        switch self {
+        case .pylontech: period
+        case .profile(let battery): battery.rhythm(of: CANIdentifier(frame))
+        }
+    }
+
+    /// How often it says a word.
+    func period(of word: SecondSender.Word, _ period: Duration) -> Duration {
+        guard case .profile(let battery) = self else { return period }
+        let profile = battery.profile
+        return switch word {
+        case .chargeCurrentLimit: profile.period(of: .chargeCurrentLimit)
+        case .dischargeCurrentLimit: profile.period(of: .dischargeCurrentLimit)
+        case .chargeVoltageLimit: profile.period(of: .chargeVoltageLimit)
+        case .dischargeVoltageLimit: profile.period(of: .dischargeVoltageLimit)
+        case .cellVoltageMax: profile.period(of: .cellVoltageMax)
+        case .cellVoltageMin: profile.period(of: .cellVoltageMin)
+        case .cellTemperatureMax: profile.period(of: .cellTemperatureMax)
+        case .cellTemperatureMin: profile.period(of: .cellTemperatureMin)
+        case .packCurrent: profile.period(of: .packCurrent)
+        case .permissions, .alarms, .warnings: max(period, profile.slowestPeriod)
+        }
+    }
+
     /// All frames that concern it, its own and ours; what a receive filter lets through.
     public var identifiers: [CANIdentifier] {
         let own: [CANIdentifier] =

@@ -34,6 +34,8 @@ public final class CANConversation {
     private var seen = CANTransportCounts()
     /// `nil` = nobody says how often its frames come.
     private var rhythm: FrameRhythm?
+    private let period: Duration?
+    private var others: SecondSender?
 
     /// - Parameter period: between two samples of the battery, as it should be.
     public init(
@@ -52,6 +54,8 @@ public final class CANConversation {
         self.battery = battery
         schedule = SendSchedule(battery.sends)
         rhythm = period.map { FrameRhythm(period: $0) }
+        self.period = period
+        others = period.map { period in SecondSender { battery.period(of: $0, period) } }
         self.images = images
         self.actuations = actuations
     }
@@ -171,6 +175,10 @@ public final class CANConversation {
             isImageNew = true
             status.clearStrays()
             rhythm?.frame()
+            if let period, let each = battery.rhythm(of: frame, period) {
+                others?.note(frame, each: each, at: time)
+            }
+            others?.keep(battery.image(at: time), at: time)
             return true
         case .rejected(let reason):
             status.addRejected(reason)
@@ -178,6 +186,7 @@ public final class CANConversation {
             reporter.report(.rejectedFrame(identifier: frame.identifier, reason), at: time)
             // Its good fields were taken, and its bad ones are now marked so.
             isImageNew = true
+            others?.keep(battery.image(at: time), at: time)
             return false
         case .ignored(.unknownIdentifier), .ignored(.extendedIdentifier), .ignored(.remote),
             .ignored(.errorFrame):
@@ -196,7 +205,8 @@ public final class CANConversation {
         isImageNew = false
         let isOff = supervision.state == .busOff
         let limit = isOff ? now + .nanoseconds(1) : supervision.voidBefore
-        let image = battery.image(at: now).withheld(.busOff, before: limit)
+        let said = battery.image(at: now)
+        let image = (others?.strictest(said, at: now) ?? said).withheld(.busOff, before: limit)
         images.publish(image)
         switch rhythm?.look(sample: image.packCurrent.age(at: now).map { now - $0 }, at: now) {
         case .missing(let percent): reporter.report(.framesMissing(percent), at: now)

@@ -4,6 +4,7 @@ import LinuxIO
 import Quantities
 import Scenario
 import SiteConfig
+import SiteFile
 import YAMLText
 
 struct CycleCommand: ParsableCommand {

@@ -4,6 +4,7 @@ import LinuxIO
 import Quantities
 import Recorder
 import SiteConfig
+import SiteFile
 import SiteEvents
 import YAMLText
 

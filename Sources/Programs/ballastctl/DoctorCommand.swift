@@ -3,6 +3,7 @@ import ControlSocket
 import GatewayFitness
 import LinuxIO
 import SiteConfig
+import SiteFile
 import YAMLText
 
 struct Doctor: ParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import FrequencyRecord
 import LinuxIO
 import SiteConfig
+import SiteFile
 import YAMLText
 
 struct Frequency: ParsableCommand {

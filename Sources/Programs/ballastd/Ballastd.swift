@@ -28,9 +28,7 @@ struct Ballastd: ParsableCommand {
     @Option(help: "Listen at this socket, to ballast-door alone, which tells who asks (for PrivateUsers=).")
     var behindDoor: String?
 
-    @Flag(help: "Print every key that the configuration may hold, with what is allowed, and exit.")
-    var reference = false
-    @Flag(help: "Print a JSON Schema of the configuration, for editors, and exit.") var schema = false
+    @OptionGroup var shipped: ShippedOptions
     @OptionGroup var replay: ReplayOptions
 
     func validate() throws {
@@ -40,8 +38,7 @@ struct Ballastd: ParsableCommand {
     func run() throws {
         if safeOutput { throw ExitCode(SafeOutputRun(configuration: config).run().rawValue) }
         if try replay.run() { return }
-        if schema { return print(CheckedSite.schema, terminator: "") }
-        if reference { return print(CheckedSite.reference, terminator: "") }
+        if let document = shipped.document { return print(document, terminator: "") }
         do throws(Daemon.StartFailure) {
             let site = try CheckedSite(path: config)
             if check {

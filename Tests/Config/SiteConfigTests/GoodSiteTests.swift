@@ -3,6 +3,7 @@ import DeviceCodecs
 import Foundation
 import Quantities
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

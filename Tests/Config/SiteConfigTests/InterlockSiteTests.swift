@@ -2,6 +2,7 @@ import ConfigText
 import Foundation
 import Quantities
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 
@@ -159,8 +160,7 @@ import YAMLText
     private static func ownTable(
         _ site: String, _ change: (String) -> String
     ) throws -> Result<SiteConfig, ConfigErrors> {
-        let path = InterlockTableTests.folder.appending(path: "lfp.yaml").path
-        let table = change(String(decoding: try YAMLText.bytes(of: path), as: UTF8.self))
+        let table = change(InterlockRules.document(for: .lfp))
         let tree = try YAMLText.parse(
             Array((site + "interlocks: {table: own.yaml}\n").utf8), file: "site.yaml")
         return Result { () throws(ConfigErrors) in
@@ -182,8 +182,8 @@ import YAMLText
         ("    mandatory: true\n    absolute_trip_v: 3.8\n", "    mandatory: false\n",
          "row cell_overvoltage: what is mandatory and absolute is shipped"),
         ("trip_v: 3.65", "trip_v: 3.85", "row cell_overvoltage is mandatory in mode production: 3.85 V is beyond"),
-        ("chemistry: lfp", "chemistry: nmc", "own.yaml:23:12: chemistry: nmc is not the site's chemistry, lfp"),
-        ("\nrows:\n", "\nrows: 5\nold:\n", "own.yaml:24:7: rows: expected a list, found \"5\""),
+        ("chemistry: lfp", "chemistry: nmc", "own.yaml:4:12: chemistry: nmc is not the site's chemistry, lfp"),
+        ("\nrows:\n", "\nrows: 5\nold:\n", "own.yaml:5:7: rows: expected a list, found \"5\""),
     ]
     @Test(arguments: tables)
     func `a table's mistake is told with the table's own file and line`(

@@ -1,5 +1,6 @@
 import ConfigText
 import SiteConfig
+import SiteFile
 import YAMLText
 
 /// What a text gave: a site, or the lines of its errors.

@@ -1,6 +1,7 @@
 import ConfigText
 import Glibc
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

@@ -6,6 +6,7 @@ import PowerDispatch
 import Quantities
 import SiteAudit
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 
@@ -178,9 +179,8 @@ import YAMLText
         // A leftover in the temporary folder is harmless.
         defer { try? FileManager.default.removeItem(at: folder) }
         let text = try String(contentsOf: Self.examples.appending(path: "minimal-site.yaml"), encoding: .utf8)
-        let table = Self.examples.appending(path: "../interlocks/nmc.yaml")
-        try FileManager.default.copyItem(
-            at: table.standardizedFileURL, to: folder.appending(path: "own.yaml"))
+        try InterlockRules.document(for: .nmc).write(
+            to: folder.appending(path: "own.yaml"), atomically: true, encoding: .utf8)
         let path = folder.appending(path: "site.yaml").path
         let accepted = "accept: {chemistry: {by: Jane Doe, reason: a test of tables}}\n"
         try (text + accepted + "interlocks: {chemistry: nmc, table: own.yaml}\n").write(

@@ -6,6 +6,7 @@ import ProgramSupport
 import Quantities
 import Recorder
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import ProgramSupport
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

@@ -5,6 +5,7 @@ import ProgramSupport
 import Quantities
 import Recorder
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

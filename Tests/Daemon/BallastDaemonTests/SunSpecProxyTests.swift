@@ -1,6 +1,7 @@
 import DeviceCodecs
 import Quantities
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

@@ -4,6 +4,7 @@ import ModbusBus
 import Quantities
 import Scenario
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

@@ -3,6 +3,7 @@ import FrequencyReplay
 import Quantities
 import Scenario
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

@@ -1,5 +1,6 @@
 import Quantities
 import SiteConfig
+import SiteFile
 import Testing
 import YAMLText
 

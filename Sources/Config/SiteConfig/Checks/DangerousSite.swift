@@ -141,7 +141,7 @@ struct DangerousSite {
 
     private func checkRows() {
         let rules = site.interlocks.rules
-        let shipped = InterlockRules.shipped(for: site.interlocks.chemistry)
+        let shipped = site.interlocks.shipped
         func row(_ id: InterlockID) -> InterlockRule? { rules.first { $0.id == id } }
         if isReal {
             for id in Self.needed where row(id)?.trip == nil {

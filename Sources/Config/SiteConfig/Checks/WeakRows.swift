@@ -9,7 +9,7 @@ struct WeakRows {
     let refuse: (String) -> Void
 
     func check() {
-        let shipped = InterlockRules.shipped(for: site.interlocks.chemistry)
+        let shipped = site.interlocks.shipped
         for rule in site.interlocks.rules where rule.trip != nil {
             guard let law = shipped.rule(rule.id), law.latches else { continue }
             checkReach(rule, law)

@@ -112,11 +112,13 @@ public enum Chemistry: String, Sendable, CaseIterable {
 
 /// The interlocks of a site.
 public struct InterlocksConfig: Sendable, Equatable {
-    public var chemistry: Chemistry
+    public var chemistry: Chemistry { shipped.chemistry }
     /// The site's own table; `nil` = the shipped one.
     public var tableFile: String?
     /// At most `limit`, identifiers unique, the site's own rows and changes included.
     public var rules: [InterlockRule]
+    /// The table of this chemistry as it is shipped: what `rules` is held against.
+    public var shipped: InterlockRules
 
     /// Most rows one table may have.
     public static let limit = 48

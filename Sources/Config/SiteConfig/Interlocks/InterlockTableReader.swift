@@ -1,7 +1,7 @@
 import ConfigText
 import Plant
 
-/// The rows of a table's file, as `config/interlocks/lfp.yaml` shows one.
+/// The rows of a table's file, as `ballastd --interlocks lfp` prints one.
 public struct InterlockRules: Sendable, Equatable {
     public var chemistry: Chemistry
     public var rules: [InterlockRule]
@@ -15,25 +15,25 @@ public struct InterlockRules: Sendable, Equatable {
     ///
     /// - Parameter file: the name that errors carry.
     public static func read(_ tree: ConfigNode, file: String) throws(ConfigErrors) -> InterlockRules {
-        try read(tree, file: file, for: nil, .simulation)
+        try read(tree, file: file, against: nil, .simulation)
     }
 
-    /// - Parameter chemistry: what the site says; `nil` where only the table is asked about.
+    /// - Parameter shipped: the law for the site's chemistry; `nil` where only the table is asked about.
     static func read(
-        _ tree: ConfigNode, file: String, for chemistry: Chemistry?, _ mode: SiteConfig.Mode
+        _ tree: ConfigNode, file: String, against shipped: InterlockRules?, _ mode: SiteConfig.Mode
     ) throws(ConfigErrors) -> InterlockRules {
         try ConfigReader.read(tree, file: file) { reader -> InterlockRules? in
             let own = reader.value(InterlockKeys.tableChemistry)
-            if let own, let chemistry, own != chemistry {
+            if let own, let shipped, own != shipped.chemistry {
                 reader.refuse(
-                    "chemistry", "\(own.rawValue) is not the site's chemistry, \(chemistry.rawValue)")
+                    "chemistry", "\(own.rawValue) is not the site's chemistry, \(shipped.chemistry.rawValue)")
             }
             var names: [InterlockID: String] = [:]
             let rules = reader.list("rows", count: 1...InterlocksConfig.limit) { reader, _ in
-                row(reader, &names, shipped: chemistry.map { InterlockRules.shipped(for: $0) }, mode)
+                row(reader, &names, shipped: shipped, mode)
             }
-            if mode.rules.isWhole, let chemistry {
-                MandatoryRows.refuseMissing(in: names, chemistry, reader, key: "rows")
+            if mode.rules.isWhole, let shipped {
+                MandatoryRows.refuseMissing(in: names, shipped, reader, key: "rows")
             }
             return own.map { InterlockRules(chemistry: $0, rules: rules) }
         }
@@ -91,40 +91,56 @@ public struct InterlockRules: Sendable, Equatable {
     public func rule(_ id: InterlockID) -> InterlockRule? { rules.first { $0.id == id } }
 }
 
+/// Where the interlock table of a site comes from.
+public struct InterlockSources {
+    /// The table that is law, and holds where the site has none of its own.
+    public var shipped: (Chemistry) -> InterlockRules
+    /// Gives the tree of a table's file; the path is as the site's file says it.
+    public var own: (String) throws(ConfigError) -> ConfigNode
+
+    public init(
+        shipped: @escaping (Chemistry) -> InterlockRules,
+        own: @escaping (String) throws(ConfigError) -> ConfigNode
+    ) {
+        self.shipped = shipped
+        self.own = own
+    }
+}
+
 /// Reads the section `interlocks` of a site's file.
 struct InterlocksReader {
-    /// Gives the tree of a table's file; the path is as the site's file says it.
-    typealias Load = (String) throws(ConfigError) -> ConfigNode
-
     var mode: SiteConfig.Mode?
-    var load: Load
+    var sources: InterlockSources
 
     func interlocks(_ reader: ConfigReader) -> InterlocksConfig? {
         let chemistry = reader.value(InterlockKeys.chemistry)
         let file = reader.value(InterlockKeys.table)
-        let table = chemistry.flatMap { self.table($0, file, reader) }
-        guard let chemistry, let table else {
+        let shipped = chemistry.map { sources.shipped($0) }
+        let table = shipped.flatMap { self.table($0, file, reader) }
+        guard let shipped, let table else {
             _ = reader.has("rows")
             return nil
         }
-        let rules = changed(table, chemistry, reader)
+        let rules = changed(table, shipped, reader)
         if rules.count > InterlocksConfig.limit {
             reader.refuse("rows", "make \(rules.count) rows, not at most \(InterlocksConfig.limit)")
         }
-        return InterlocksConfig(chemistry: chemistry, tableFile: file, rules: rules)
+        return InterlocksConfig(tableFile: file, rules: rules, shipped: shipped)
     }
 
-    private func table(_ chemistry: Chemistry, _ file: String?, _ reader: ConfigReader) -> InterlockRules? {
-        guard let file else { return reader.has("table") ? nil : InterlockRules.shipped(for: chemistry) }
+    private func table(
+        _ shipped: InterlockRules, _ file: String?, _ reader: ConfigReader
+    ) -> InterlockRules? {
+        guard let file else { return reader.has("table") ? nil : shipped }
         let tree: ConfigNode
         do throws(ConfigError) {
-            tree = try load(file)
+            tree = try sources.own(file)
         } catch {
             reader.refuse("table", "\(error)")
             return nil
         }
         do throws(ConfigErrors) {
-            return try InterlockRules.read(tree, file: file, for: chemistry, mode ?? .simulation)
+            return try InterlockRules.read(tree, file: file, against: shipped, mode ?? .simulation)
         } catch {
             reader.include(error)
             return nil
@@ -133,14 +149,14 @@ struct InterlocksReader {
 
     /// The table with the site's own rows and changes.
     private func changed(
-        _ table: InterlockRules, _ chemistry: Chemistry, _ reader: ConfigReader
+        _ table: InterlockRules, _ shipped: InterlockRules, _ reader: ConfigReader
     ) -> [InterlockRule] {
         var rules = table.rules
         var names: [InterlockID: String] = [:]
         _ = reader.list("rows", count: 0...InterlocksConfig.limit) { reader, _ -> Void? in
             guard let id = InterlockRules.claimID(reader, &names) else { return nil }
             let index = rules.firstIndex { $0.id == id }
-            let law = InterlockRules.shipped(for: chemistry).rule(id)
+            let law = shipped.rule(id)
             let isEnabled = reader.value(InterlockKeys.isEnabled)
             if isEnabled == false {
                 reader.acceptAll()

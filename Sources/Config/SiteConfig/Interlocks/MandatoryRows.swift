@@ -4,10 +4,9 @@ import Plant
 /// What `mode: production` does not let a site do with an interlock.
 enum MandatoryRows {
     static func refuseMissing(
-        in names: [InterlockID: String], _ chemistry: Chemistry, _ reader: ConfigReader, key: String
+        in names: [InterlockID: String], _ shipped: InterlockRules, _ reader: ConfigReader, key: String
     ) {
-        for rule in InterlockRules.shipped(for: chemistry).rules
-        where rule.floor != nil && names[rule.id] == nil {
+        for rule in shipped.rules where rule.floor != nil && names[rule.id] == nil {
             reader.refuse(key, "row \(rule.name) is mandatory in mode production and is missing")
         }
     }

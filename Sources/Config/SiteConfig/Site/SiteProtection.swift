@@ -19,7 +19,7 @@ enum SiteProtection {
     /// A row that the site has made its own protects nothing where no unit has the input. The shipped rows
     /// wait for a wire.
     private static func checkSignals(_ site: SiteConfig, _ reader: ConfigReader) {
-        let shipped = InterlockRules.shipped(for: site.interlocks.chemistry)
+        let shipped = site.interlocks.shipped
         for rule in site.interlocks.rules where rule != shipped.rule(rule.id) {
             guard rule.signal.source == .input else { continue }
             if !site.units.contains(where: { $0.isWired(rule.signal) }) {

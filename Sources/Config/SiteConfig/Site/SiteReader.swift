@@ -8,20 +8,12 @@ extension SiteConfig {
     ///
     /// - Parameters:
     ///   - file: the name that errors carry.
-    ///   - load: gives the interlock table that the file names; without it such a file is refused.
+    ///   - sources: the shipped interlock table, and the one that the file names.
     public static func read(
-        _ tree: ConfigNode, file: String,
-        table load: @escaping (String) throws(ConfigError) -> ConfigNode = refuseTable
+        _ tree: ConfigNode, file: String, interlocks sources: InterlockSources
     ) throws(ConfigErrors) -> SiteConfig {
-        var site = SiteReader(load: load)
+        var site = SiteReader(sources: sources)
         return try ConfigReader.read(tree, file: file) { site.site($0) }
-    }
-
-    /// No table can be read.
-    public static func refuseTable(_ path: String) throws(ConfigError) -> ConfigNode {
-        throw ConfigError(
-            file: path, position: ConfigPosition(line: 1, column: 1), key: "",
-            message: "other files are not read here")
     }
 }
 
@@ -29,9 +21,9 @@ extension SiteConfig {
 struct SiteReader {
     private var unitPaths: [String: String] = [:]
     private var buses = BusRegister()
-    private let load: InterlocksReader.Load
+    private let sources: InterlockSources
 
-    init(load: @escaping InterlocksReader.Load) { self.load = load }
+    init(sources: InterlockSources) { self.sources = sources }
 
     mutating func site(_ reader: ConfigReader) -> SiteConfig? {
         let mode = reader.value(SiteKeys.mode)
@@ -45,7 +37,7 @@ struct SiteReader {
         let (siteID, limits) = Self.identity(reader, mode: mode)
         let paths = reader.section("paths") { Self.paths($0) }
         let interlocks = reader.section("interlocks") {
-            InterlocksReader(mode: mode, load: load).interlocks($0)
+            InterlocksReader(mode: mode, sources: sources).interlocks($0)
         }
         let sharing = Self.sharing(reader)
         let schedule = reader.value(SiteKeys.schedule)

@@ -43,7 +43,7 @@ struct InterlockMatrix {
 
     /// Rows that the shipped table of this chemistry has and this site has not: left out or disabled.
     var notInForce: [String] {
-        InterlockRules.shipped(for: site.config.interlocks.chemistry).rules.map(\.name)
+        site.config.interlocks.shipped.rules.map(\.name)
             .filter { name in !site.config.interlocks.rules.contains { $0.name == name } }
     }
 

@@ -122,7 +122,7 @@ extension CANBattery {
         } else {
             let dialect = PylontechLowVoltage.Dialect(
                 packVoltageResolution: config.packVoltageResolution > Volts(0.05) ? .decivolt : .centivolt)
-            self = .pylontech(PylontechLowVoltage(dialect: dialect, period: config.period))
+            self = .pylontech(PylontechLowVoltage(dialect: dialect))
         }
     }
 }

@@ -45,11 +45,8 @@ public struct PylontechLowVoltage: Sendable {
         public static let forcedChargeFirst = Requests(rawValue: 1 << 5)
     }
 
-    /// Everything received so far, each with the time its frame came; of what two senders say the strictest.
+    /// Everything received so far, each with the time its frame came.
     public private(set) var image = BatteryImage()
-    /// The same as it was said last.
-    private var said = BatteryImage()
-    private var others: SecondSender?
     /// Of frame 0x356; a pack's own sensor, which need not be its hottest cell.
     public private(set) var packTemperature: Reading<Celsius> = .neverSeen
     public private(set) var requests: Reading<Requests> = .neverSeen
@@ -63,11 +60,7 @@ public struct PylontechLowVoltage: Sendable {
     private var maker = CANFrame(0)
     private var chargeVoltageLimit: Volts?
 
-    /// - Parameter period: of its messages; with it a second sender of them is found.
-    public init(dialect: Dialect = Dialect(), period: Duration? = nil) {
-        self.dialect = dialect
-        others = period.map { SecondSender(period: $0) }
-    }
+    public init(dialect: Dialect = Dialect()) { self.dialect = dialect }
 
     /// Chemistry, version and capacity as the sender put them; makers disagree on their meaning, so for
     /// display only.
@@ -97,20 +90,6 @@ public struct PylontechLowVoltage: Sendable {
     }
 
     public mutating func accept(_ frame: CANFrame, at time: MonotonicTime) -> BatteryFrameOutcome {
-        let outcome = decode(frame, at: time)
-        guard var others else {
-            image = said
-            return outcome
-        }
-        self.others = nil
-        if outcome == .used { others.note(frame, at: time) }
-        others.keep(said, at: time)
-        image = others.strictest(said, at: time)
-        self.others = others
-        return outcome
-    }
-
-    private mutating func decode(_ frame: CANFrame, at time: MonotonicTime) -> BatteryFrameOutcome {
         switch frame.kind {
         case .remote: return .ignored(.remote)
         case .error: return .ignored(.errorFrame)
@@ -149,14 +128,14 @@ extension PylontechLowVoltage {
             (high, low) = (.wrong(.contradictory), .wrong(.contradictory))
         }
         if case .value(let limit) = high { chargeVoltageLimit = limit }
-        tally.store(high, in: &said.chargeVoltageLimit)
-        tally.store(low, in: &said.dischargeVoltageLimit)
+        tally.store(high, in: &image.chargeVoltageLimit)
+        tally.store(low, in: &image.dischargeVoltageLimit)
         // A negative charge limit has no documented meaning; forbidding to charge is the safe one.
         tally.store(
-            Self.currentLimit(frame.word(2)) { raw in raw < 0 ? nil : raw }, in: &said.chargeCurrentLimit)
+            Self.currentLimit(frame.word(2)) { raw in raw < 0 ? nil : raw }, in: &image.chargeCurrentLimit)
         // Senders differ in the sign of the discharge limit, never in its magnitude.
         tally.store(
-            Self.currentLimit(frame.word(4)) { raw in raw < 0 ? -raw : raw }, in: &said.dischargeCurrentLimit
+            Self.currentLimit(frame.word(4)) { raw in raw < 0 ? -raw : raw }, in: &image.dischargeCurrentLimit
         )
         return tally.outcome
     }
@@ -179,8 +158,8 @@ extension PylontechLowVoltage {
             let precise = Fraction(Double(fine) / 10_000)
             if (precise - coarse).magnitude <= Fraction(0.010_000_1) { charge = .value(precise) }
         }
-        tally.store(charge, in: &said.stateOfCharge)
-        tally.store(FieldValue(frame.word(2), Self.percent), in: &said.stateOfHealth)
+        tally.store(charge, in: &image.stateOfCharge)
+        tally.store(FieldValue(frame.word(2), Self.percent), in: &image.stateOfHealth)
         return tally.outcome
     }
 
@@ -200,12 +179,12 @@ extension PylontechLowVoltage {
         var tally = FieldTally(time: time)
         // All bits of all bytes: 0.1 A would be a value.
         let isBlank = frame.isBlank
-        tally.store(FieldValue(frame.word(0), packVoltage), in: &said.packVoltage)
+        tally.store(FieldValue(frame.word(0), packVoltage), in: &image.packVoltage)
         tally.store(
             FieldValue(frame.word(2)) { raw in
                 if raw == 0x8000 || isBlank { return .notImplemented }
                 return .value(Amperes(Double(-Int(Int16(bitPattern: raw))) / 10))
-            }, in: &said.packCurrent)
+            }, in: &image.packCurrent)
         tally.store(
             FieldValue(frame.word(4)) { raw in
                 if raw == 0x8000 || isBlank { return .notImplemented }
@@ -239,15 +218,15 @@ extension PylontechLowVoltage {
         if case .value(let bottom) = low, case .value(let top) = high, bottom > top {
             (low, high) = (.wrong(.contradictory), .wrong(.contradictory))
         }
-        tally.store(low, in: &said.cellVoltageMin)
-        tally.store(high, in: &said.cellVoltageMax)
+        tally.store(low, in: &image.cellVoltageMin)
+        tally.store(high, in: &image.cellVoltageMax)
         var cold = FieldValue<Celsius>(frame.word(4), Self.cellTemperature)
         var hot = FieldValue<Celsius>(frame.word(6), Self.cellTemperature)
         if case .value(let bottom) = cold, case .value(let top) = hot, bottom > top {
             (cold, hot) = (.wrong(.contradictory), .wrong(.contradictory))
         }
-        tally.store(cold, in: &said.cellTemperatureMin)
-        tally.store(hot, in: &said.cellTemperatureMax)
+        tally.store(cold, in: &image.cellTemperatureMin)
+        tally.store(hot, in: &image.cellTemperatureMax)
         return tally.outcome
     }
 
@@ -279,10 +258,10 @@ extension PylontechLowVoltage {
         guard let severe = frame.word(0) else { return .rejected(.tooShort) }
         guard !frame.isBlank else { return acceptBlank(time) }
         alarms.acceptBits(BatteryAlarms(protectionBits: severe), at: time)
-        said.alarms = alarms.reading(dialect.alarmPairs)
+        image.alarms = alarms.reading(dialect.alarmPairs)
         if let warning = frame.word(2) {
             warnings.acceptBits(BatteryAlarms(protectionBits: warning), at: time)
-            said.warnings = warnings.reading(dialect.alarmPairs)
+            image.warnings = warnings.reading(dialect.alarmPairs)
         }
         if let modules = frame.byte(4) { moduleCount = modules }
         return .used
@@ -290,7 +269,7 @@ extension PylontechLowVoltage {
 
     /// A BMS that has no value sets all bits of all bytes: that is no alarm, and no word that there is none.
     private mutating func acceptBlank(_ time: MonotonicTime) -> BatteryFrameOutcome {
-        said.alarms = .bad(.notImplemented, since: time)
+        image.alarms = .bad(.notImplemented, since: time)
         return .used
     }
 
@@ -299,10 +278,10 @@ extension PylontechLowVoltage {
         guard let severe = frame.doubleWord(0) else { return .rejected(.tooShort) }
         guard !frame.isBlank else { return acceptBlank(time) }
         alarms.acceptPairs(severe, dialect.alarmPairs, at: time)
-        said.alarms = alarms.reading(dialect.alarmPairs)
+        image.alarms = alarms.reading(dialect.alarmPairs)
         if let warning = frame.doubleWord(4) {
             warnings.acceptPairs(warning, dialect.alarmPairs, at: time)
-            said.warnings = warnings.reading(dialect.alarmPairs)
+            image.warnings = warnings.reading(dialect.alarmPairs)
         }
         return .used
     }
@@ -313,7 +292,7 @@ extension PylontechLowVoltage {
         var permissions: BatteryPermissions = []
         if bits & 0x80 != 0 { permissions.insert(.charge) }
         if bits & 0x40 != 0 { permissions.insert(.discharge) }
-        said.permissions = .good(permissions, at: time)
+        image.permissions = .good(permissions, at: time)
         requests = .good(Requests(rawValue: bits & 0x38), at: time)
         return .used
     }

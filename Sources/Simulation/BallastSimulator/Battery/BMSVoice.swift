@@ -11,7 +11,8 @@ public struct BMSVoice: Sendable {
     private enum Source {
         /// The built-in decoder's battery: all frames at once, every period.
         case builtIn(BMSFrames, period: Duration, next: MonotonicTime?)
-        case profile(ProfileEncoder)
+        /// With whoever else speaks in its name, who has a counter of its own.
+        case profile(ProfileEncoder, twin: ProfileEncoder?)
     }
 
     /// Frames that are late are lost when more than these wait.
@@ -54,7 +55,7 @@ public struct BMSVoice: Sendable {
     }
 
     init(_ profile: BatteryProfile, seed: UInt64) {
-        source = .profile(ProfileEncoder(profile))
+        source = .profile(ProfileEncoder(profile), twin: nil)
         random = SplitMix64(seed: seed)
         keepAlives = Set(profile.sends.map { Self.key($0.frame) })
     }
@@ -68,7 +69,7 @@ public struct BMSVoice: Sendable {
         let due: MonotonicTime? =
             switch source {
             case .builtIn(_, _, let next): next
-            case .profile(let encoder): encoder.next
+            case .profile(let encoder, _): encoder.next
             }
         let others = late.map(\.due) + (isFlooding ? [floodDue].compactMap { $0 } : [])
         guard let first = others.min() else { return due }
@@ -127,12 +128,16 @@ public struct BMSVoice: Sendable {
             let sample = say(seen)
             let twin = unit.has(.bmsSecondSender) ? frames.all(sample.whitewashed) : []
             return Self.blank(frames.all(sample), unit) + twin
-        case .profile(var encoder):
+        case .profile(var encoder, var twin):
             encoder.areCountersStopped = unit.has(.bmsFrozen)
             encoder.spoilsChecksums = unit.has(.bmsBadChecksum)
-            let frames = encoder.frames(at: now, say(seen))
-            source = .profile(encoder)
-            return unit.has(.bmsGarbage) ? frames.map { garbage($0) } : Self.blank(frames, unit)
+            if unit.has(.bmsSecondSender) { twin = twin ?? encoder } else { twin = nil }
+            let sample = say(seen)
+            let frames = encoder.frames(at: now, sample)
+            let others = twin?.frames(at: now, sample.whitewashed) ?? []
+            source = .profile(encoder, twin: twin)
+            if unit.has(.bmsGarbage) { return frames.map { garbage($0) } }
+            return Self.blank(frames, unit) + others
         }
     }
 
