@@ -18,12 +18,15 @@ extension TelemetryStore {
         var state: String
         var answer: String
         var bytes: String
+        /// When the site said that it holds no more, before its time; `nil` = it never did.
+        var ended: Int64?
 
         /// As the API shows it.
         var json: String {
             "{\"sequence\":\(sequence),\"dispatch\":\(JSONText.quoted(dispatch)),\"power_w\":\(power.map { "\($0)" } ?? "null"),"
                 + "\"until_ms\":\(until),\"by\":\(JSONText.quoted(by)),\"reason\":\(JSONText.quoted(reason)),"
-                + "\"asked_at\":\"\(askedAt)\",\"state\":\"\(state)\",\"answer\":\(JSONText.quoted(answer))}"
+                + "\"asked_at\":\"\(askedAt)\",\"state\":\"\(state)\",\"answer\":\(JSONText.quoted(answer)),"
+                + "\"ended_ms\":\(ended.map { "\($0)" } ?? "null")}"
         }
     }
 
@@ -47,7 +50,7 @@ extension TelemetryStore {
     ) async throws -> (lease: StoredLease, isNew: Bool)? {
         try await write { database -> (lease: StoredLease, isNew: Bool)? in
             let old = try Self.leases(in: database, "site = ? AND dispatch = ?", [site, request.dispatch])
-            if let old = old.first { return (old, false) }
+            if let old = try Self.ended(old, of: site, in: database).first { return (old, false) }
             let last = try Int64.fetchOne(
                 database, sql: "SELECT max(sequence) FROM lease WHERE site = ?", arguments: [site])
             let sequence = max(now, (last ?? 0) + 1)
@@ -75,7 +78,38 @@ extension TelemetryStore {
     func leases(of site: String) async throws -> [StoredLease] {
         try await pool.read {
             let newest = "SELECT sequence FROM lease WHERE site = ? ORDER BY sequence DESC LIMIT 100"
-            return try Self.leases(in: $0, "site = ? AND sequence IN (\(newest))", [site, site])
+            let leases = try Self.leases(in: $0, "site = ? AND sequence IN (\(newest))", [site, site])
+            return try Self.ended(leases, of: site, in: $0)
+        }
+    }
+
+    /// So many of a site's newest events are looked at for the ends of its leases.
+    private static let eventsOfEnds = 10_000
+
+    /// With what the site said since of those that it had granted: a restart carries none on.
+    private static func ended(
+        _ leases: [StoredLease], of site: String, in database: Database
+    ) throws -> [StoredLease] {
+        guard leases.contains(where: { $0.state == "granted" }) else { return leases }
+        let rows = try Row.fetchCursor(
+            database,
+            sql: """
+                SELECT t_ms, CAST(json_extract(data, '$.value') AS TEXT) AS dispatch FROM
+                    (SELECT t_ms, event, data FROM record WHERE site = ? AND kind = 'event'
+                     ORDER BY t_ms DESC LIMIT \(eventsOfEnds))
+                WHERE event = 'base_point_lapsed' AND json_valid(data)
+                """, arguments: [site])
+        var ends: [String: Int64] = [:]
+        while let row = try rows.next() {
+            // One that ends by itself names no dispatch.
+            guard let dispatch = row["dispatch"] as String? else { continue }
+            ends[dispatch] = min(ends[dispatch] ?? .max, row["t_ms"])
+        }
+        return leases.map { lease in
+            var lease = lease
+            let end = lease.state == "granted" ? ends[lease.dispatch] : nil
+            if let end, end < lease.until { lease.ended = end }
+            return lease
         }
     }
 

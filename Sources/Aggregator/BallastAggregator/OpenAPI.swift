@@ -121,6 +121,8 @@ enum OpenAPI {
         case "/v1/edge/results": result
         case FleetRoutes.dispatchPattern: FleetRoutes.schema
         case "/v1/dispatches/{id}/revoke": FleetRoutes.revokeSchema
+        case "/v1/alarms": alarm
+        case "/v1/alarms/test": "{\"type\":\"object\"}"
         case "/v1/edge/captures": "{\"type\":\"string\",\"format\":\"binary\"}"
         case _: lease
         }
@@ -138,6 +140,14 @@ enum OpenAPI {
     private static let result = """
         {"type":"object","required":["sequence","state"],"properties":{"sequence":{"type":"integer"},
         "state":{"enum":["granted","refused"]},"answer":{"type":"string"}}}
+        """
+    private static let alarm = """
+        {"type":"object","required":["do","rule","site","reason"],"additionalProperties":false,
+        "anyOf":[{"required":["for_s"]},{"properties":{"do":{"enum":["acknowledge","unshelve"]}}}],
+        "properties":{"do":{"enum":["acknowledge","shelve","unshelve"]},"rule":{"type":"string"},
+        "site":{"type":"string"},"subject":{"type":"string"},
+        "for_s":{"type":"integer","minimum":60,"maximum":86400},
+        "reason":{"type":"string","minLength":1,"maxLength":200}}}
         """
     private static let lease = """
         {"type":"object","required":["power_w","dispatch","reason"],"additionalProperties":false,

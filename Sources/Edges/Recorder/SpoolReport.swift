@@ -7,8 +7,7 @@ public enum SpoolReport: Sendable, Equatable {
     /// These numbers cannot be read any more.
     case damaged(from: UInt64, to: UInt64)
     /// Behind the last record that can be read these numbers were taken: by records that the disk had not
-    /// taken when a writer ended, or whose files are gone. They are told at each opening until a record stands
-    /// behind them.
+    /// taken when a writer ended, or whose files are gone. Told at each opening until one stands behind them.
     case endLost(from: UInt64, to: UInt64)
     /// These numbers were not delivered and had to go, so that the store stays within its bound.
     case droppedUndelivered(from: UInt64, to: UInt64)

@@ -200,6 +200,14 @@ import Testing
         #expect(late.answer.contains("\"n\":2") && !late.answer.contains("\"n\":1,"))
     }
 
+    @Test func `the document says what an alarm's acknowledgement takes`() async throws {
+        let aggregator = try RunningAggregator(in: scratch)
+        let document = try await aggregator.get("/v1/openapi.json").body
+        let place = try #require(document.range(of: "\"/v1/alarms\":"))
+        let schema = document[place.upperBound...].prefix(3_000)
+        #expect(schema.contains(/"required":\["do","rule","site","reason"\]/), "\(schema)")
+    }
+
     /// What a site sends whose state folder was set back: its numbers and bytes under another epoch, and what
     /// it wrote since under numbers that the first stream has as well.
     @Test func `what a site tells again as a new epoch is shown once, and what it tells anew is shown`()

@@ -64,6 +64,24 @@ import Testing
         #expect(found.status == 0 && found.text.contains("whole: 7 records, from 1 on; head \(head.text)"))
     }
 
+    /// As a recorder leaves it that ends beside a full disk; what is said last of all finds room again.
+    @Test func `what is said last of all stands behind what it says is lost`() throws {
+        try live([.started])
+        for name in ["audit", "spool"] {
+            try SpoolWriter(directory: scratch.path + "/" + name).reserve(3)
+        }
+        let outbox = EventOutbox(mode: "production")
+        Journal(outlet: { outbox.put($0) }).write(LogRecord(.stopped, "stopped"))
+        RecorderThread.keepLast(outbox, in: scratch.path)
+        let texts = try records("audit").map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(texts.count == 4 && texts[1].contains("of the spool are lost"), "\(texts)")
+        #expect(texts[2].contains("records 2 to 4 of the audit are lost") && texts[3].contains("stopped"))
+        let found = try verify()
+        #expect(found.status == 0 && found.text.contains("MISSING 3,"), "\(found.text)")
+        let told = try records("spool").map { String(decoding: $0.payload, as: UTF8.self) }
+        #expect(told.contains { $0.contains("of the audit are lost") })
+    }
+
     @Test func `a changed byte on the disk, and an end that was cut, are found`() throws {
         try live([.started, .operator, .reset, .trip])
         let segment = try #require(

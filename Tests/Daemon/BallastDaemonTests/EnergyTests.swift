@@ -129,6 +129,49 @@ import Testing
         }
     }
 
+    // swift-format-ignore
+    static let copies: [(file: Int?, copy: Int?, isFault: Bool, counter: Int64, why: Comment)] = [
+        (20,  10,  false, 200, "the file is the newer"),
+        (10,  20,  false, 200, "the copy is: killed behind it, or somebody has put the file of before back"),
+        (-1,  10,  true,  100, "the file is damaged"),
+        (nil, 10,  true,  100, "or gone"),
+        (20,  -1,  true,  200, "the copy is damaged"),
+        (20,  nil, false, 200, "as the version before left it"),
+        (-1,  -1,  true,  0,   "both"),
+        (nil, nil, false, 0,   "a site that starts for the first time"),
+    ]
+
+    /// 36 kW are 10 Wh each second; -1 = damaged.
+    @Test(arguments: copies)
+    func `counters go on from the newest copy, and where there is none the block says it`(
+        row: (file: Int?, copy: Int?, isFault: Bool, counter: Int64, why: Comment)
+    ) throws {
+        func bytes(_ seconds: Int?) -> [UInt8]? {
+            guard let seconds else { return nil }
+            var book = EnergyBook(points: ["meter"], mode: "hil")
+            for step in 0...max(1, seconds) {
+                book.add(0, Watts(36_000), at: time(Double(step)), within: .seconds(3))
+            }
+            var bytes = book.bytes
+            if seconds < 0 { bytes[30] ^= 1 }
+            return bytes
+        }
+        let found = EnergyBook.kept([bytes(row.file), bytes(row.copy)], points: ["meter"], mode: "hil")
+        #expect((found.fault != nil) == row.isFault, row.why)
+        #expect((found.book.counters(0)?.exported ?? 0) == row.counter, row.why)
+        var book = found.book
+        var told: [Bool] = []
+        for block in 0..<3 {
+            let record = book.look(
+                wallMilliseconds: (Self.quarter + Int64(block) * 900) * 1_000, at: time(Double(block) * 900),
+                isClockSynchronised: true)
+            if let record {
+                told.append(String(decoding: record, as: UTF8.self).contains("\"counters\":\"begun\""))
+            }
+        }
+        #expect(told == [row.counter == 0, false], row.why)
+    }
+
     @Test(arguments: [(true, 0, "good"), (false, 0, "unsynchronised"), (true, 250, "slewed")])
     func `a clock that is wrong or was set marks the block`(
         _ isSynchronised: Bool, _ slew: Int64, _ expected: String

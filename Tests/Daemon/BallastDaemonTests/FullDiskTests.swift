@@ -80,6 +80,19 @@ extension BallastDaemonTests {
             #expect(requests == (isLost ? 0 : Self.requests))
         }
 
+        @Test func `an energy file that somebody damages is told at the start, and nothing is lost`() throws {
+            let site = try RunningSite.small()
+            try site.startInService()
+            try site.daemon.end(by: SIGTERM)
+            let path = site.scratch.path + "/state/energy"
+            var bytes = try #require(FileManager.default.contents(atPath: path))
+            bytes[bytes.count / 2] ^= 1
+            try bytes.write(to: URL(filePath: path))
+            try site.startDaemon()
+            try site.daemon.waitForLog(
+                "energy, or its copy, is damaged or gone: energy is counted on from the other")
+        }
+
         /// Each number is there or a gap, and what is a gap is what was lost.
         private func judgeAbove(
             _ site: RunningSite, _ spool: String, isLost: ClosedRange<UInt64>?, _ why: Comment

@@ -74,6 +74,15 @@ extension BallastDaemonTests {
             let other = body.replacing("20000", with: "30000")
             #expect(try await ask(aggregator, other).status == 409, "another power under the same name")
 
+            // A restart carries no lease on, which is its fate and goes up.
+            try site.daemon.end(by: SIGKILL)
+            try site.startDaemon()
+            try await waitForLeases(aggregator, #""ended_ms":1"#)
+            #expect(try await ask(aggregator, body).body.contains(#""ended_ms":1"#), "who asks again is told")
+            _ = try site.runTool(
+                ["resume", "--reason", "test", "--socket", site.controlSocket], status: 0)
+            try site.waitForMode("running")
+
             let release = #"{"power_w":null,"dispatch":"D-2","reason":"test"}"#
             #expect(try await ask(aggregator, release).status == 201)
             try site.waitForSetpoints([0])

@@ -83,6 +83,7 @@ extension BallastDaemonTests {
             try site.waitForStatus("the daemon answers") { $0.cycle > 1 }
             #expect(
                 try bring(site, first, status: 1).contains("refused: replayed"), "a restart forgets nothing")
+            try site.daemon.waitForLog("lease 1 of k1 (dispatch D-1) holds no more")
             #expect(try site.status().base_point_by == "default", "and carries no lease on")
 
             try site.daemon.end(by: SIGTERM)

@@ -99,6 +99,11 @@ struct Cutter {
         return (try remove(entry), gone)
     }
 
+    /// Its own time counts as well: the clock here may have been wrong when it came.
+    private func isYoung(_ record: GRDB.Row) -> Bool {
+        (record["received_at"] as String) >= limitText || (limit..<latest).contains(record["t_ms"] as Int64)
+    }
+
     private func takeRecords(_ entry: GRDB.Row) throws -> (row: Row?, gone: Int)? {
         let (sequence, from, to): (Int64, Int64, Int64) = (entry["seq"], entry["from_n"], entry["to_n"])
         let key: StatementArguments = [entry["site"], entry["epoch"]]
@@ -108,12 +113,7 @@ struct Cutter {
                 SELECT n, kind, t_ms, received_at, data, mark FROM record
                 WHERE site = ? AND epoch = ? AND n BETWEEN ? AND ? AND chain = ? ORDER BY rowid
                 """, arguments: key + [from, to, sequence])
-        // Its own time counts as well: the clock here may have been wrong when it came.
-        let isYoung = records.contains {
-            ($0["received_at"] as String) >= limitText
-                || ($0["t_ms"] as Int64?).map { limit <= $0 && $0 < latest } ?? false
-        }
-        if isYoung { return nil }
+        if records.contains(where: isYoung) { return nil }
         let (through, rolled, shown) = try bounds(key)
         if rule.kind == .values, to > rolled { return nil }
         let doomed = records.filter { row in

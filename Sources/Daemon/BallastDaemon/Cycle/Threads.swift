@@ -21,8 +21,7 @@ enum Threads {
             directory: config.paths.stateDirectory, spoolMegabytes: config.paths.spoolMegabytes,
             journal: journal, beat: onlookers.recorder, outbox: outbox)
         let files = FileThread(onlookers.files)
-        let leases = LeaseDesk(
-            config, journal: journal, beat: onlookers.leases, keepInAudit: { recorder.keepInAudit($0) })
+        let leases = LeaseDesk(config, recorder: recorder, journal: journal, beat: onlookers.leases)
         let agc = try Self.agc(config, journal)
         let control = ControlService(
             link: site.cycleLink, units: config.units.map(\.id),

@@ -27,20 +27,18 @@ final class LeaseDesk: Sendable {
     private let file: LeaseRecordFile
     private let grants: AuditedGrants
     private let started: LeaseBook.Moment
+    /// What the former run has granted last.
+    private let former: LeaseRecordFile.Running?
     private let journal: Journal
-    private let keepInAudit: @Sendable (LogLine) -> Bool
+    private let recorder: RecorderThread
     private let book: Mutex<LeaseBook>
     private let pace = Mutex(RefusalPace())
     private let questions = Mutex<[Question]>([])
     private let stop = StopFlag()
     private let beat: Beat
 
-    /// - Parameter keepInAudit: puts a line into the audit, and says whether the disk has it.
-    init(
-        _ site: SiteConfig, journal: Journal, beat: Beat,
-        keepInAudit: @escaping @Sendable (LogLine) -> Bool
-    ) {
-        self.keepInAudit = keepInAudit
+    init(_ site: SiteConfig, recorder: RecorderThread, journal: Journal, beat: Beat) {
+        self.recorder = recorder
         config = site.remoteLeases
         // A simulation moves no power, and runs on machines without a time server.
         isClockAsked = site.mode.rules.remoteCommands != .anyClock
@@ -49,7 +47,8 @@ final class LeaseDesk: Sendable {
         started = Self.moment(isClockAsked: isClockAsked)
         self.journal = journal
         self.beat = beat
-        var record = file.read()
+        var record: LeaseBook.Record
+        (record, former) = file.read()
         // Without a record what was used before this start is not known; what is issued from now on is new.
         if record.since == nil, started.isSynchronised { record.since = started.wall }
         book = Mutex(
@@ -70,6 +69,7 @@ final class LeaseDesk: Sendable {
     }
 
     func run(_ control: ControlService) {
+        tellFormer()
         var isHeldAgainstAudit = false
         while !stop.isRaised {
             beat.turn()
@@ -85,6 +85,17 @@ final class LeaseDesk: Sendable {
             next.answer(answer(next, control))
         }
         tellCounted(isLast: true)
+    }
+
+    /// A restart carries no lease on, and whoever waits for its end hears of it.
+    private func tellFormer() {
+        guard let former, former.until > started.wall else { return }
+        journal.write(
+            LogRecord(
+                .basePointLapsed,
+                "lease \(former.sequence) of \(former.key) (dispatch \(former.dispatch)) holds no more: "
+                    + "the daemon has started anew",
+                [.source: former.key, .value: former.dispatch]))
     }
 
     /// A file of sequences that somebody set back would have leases played again; the audit beside it knows.
@@ -126,13 +137,24 @@ final class LeaseDesk: Sendable {
         }
         if case .refused(let refusal) = verdict { return refuse(refusal, lease, question.asker, nil) }
         // A lease that could be played again after a restart is none.
-        do throws(SystemError) { try file.write(record) } catch {
+        do throws(SystemError) { try file.write(record, running: Self.running(verdict, lease)) } catch {
             return refuse(.notSaved, lease, question.asker, "\(file.path): \(error)")
         }
-        guard keepInAudit(used(lease, question.asker)) else {
+        guard recorder.keepInAudit(used(lease, question.asker)) else {
             return refuse(.notSaved, lease, question.asker, "the audit's disk does not take it")
         }
         return grant(verdict, since: moment.monotonic, lease, question, control)
+    }
+
+    private static func running(
+        _ verdict: LeaseBook.Verdict, _ lease: RemoteLease
+    ) -> LeaseRecordFile.Running? {
+        switch verdict {
+        case .refused, .release: nil
+        case .power:
+            LeaseRecordFile.Running(
+                key: lease.key, sequence: lease.sequence, until: lease.until, dispatch: lease.dispatch)
+        }
     }
 
     /// Stands in the audit before the lease has an effect: whoever sets back `remote-leases`, and ends the

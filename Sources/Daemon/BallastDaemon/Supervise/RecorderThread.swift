@@ -29,7 +29,7 @@ final class RecorderThread: Sendable {
         init(_ event: [UInt8]) { self.event = event }
     }
 
-    /// Longer than a disk that is well takes; a thread that waits so long is not held for one that stands still.
+    /// Longer than a disk that is well takes, and not so long that who waits counts as standing still.
     private static let longestWait = Duration.seconds(3)
 
     /// About ten minutes of telemetry and events of a large site.
@@ -158,12 +158,18 @@ final class RecorderThread: Sendable {
         // Neither a thread nor a spool to be had: the journal has these lines.
         let thread = try? SystemThread(name: "recorder") {
             guard let spool = try? SpoolWriter(directory: directory + "/spool") else { return }
-            let lost = events.drop { (try? spool.append($0, lane: .kept)) != nil }
+            var audit = try? AuditTrail(directory: directory)
+            // What the recorder had to leave is said before anything stands behind it.
+            let ends = [(Kept.spool, spool.takeReports()), (.audit, audit?.takeReports() ?? [])]
+            let declared = ends.flatMap { kept, reports in
+                reports.compactMap { endLost($0, of: kept) }.compactMap { outbox.record(of: $0) }
+            }
+            let lost = (declared + events).drop { (try? spool.append($0, lane: .kept)) != nil }
             spool.skip(UInt64(lost.count))
-            if var audit = try? AuditTrail(directory: directory) {
-                audit.append(content.audited)
-                try? audit.sync()
-                if let head = audit.headToTell(at: .now(), isLast: true) {
+            if audit != nil {
+                audit?.append(declared + content.audited)
+                try? audit?.sync()
+                if let head = audit?.headToTell(at: .now(), isLast: true) {
                     let record = outbox.record(of: head, wall: WallClock.nowMilliseconds(), monotonic: .now())
                     _ = try? spool.append(record, lane: .kept)
                 }
@@ -325,11 +331,8 @@ final class RecorderThread: Sendable {
             lost(
                 to - from + 1,
                 "somebody has removed files of \(kept.rawValue): records \(from) to \(to) are gone\(words)")
-        case .endLost(let from, let to):
-            lost(
-                to - from + 1,
-                "records \(from) to \(to) of \(kept.rawValue) are lost: their numbers were taken, and the disk "
-                    + "does not have them (it was full, or somebody has removed them)")
+        case .endLost:
+            if let line = Self.endLost(report, of: kept) { journal.write(line.record) }
         case .droppedUndelivered(let from, let to) where kept == .audit:
             let (count, range) = (to - from + 1, "\(from) to \(to)")
             lost(count, "the audit's oldest \(count) records, \(range), have made room for newer ones")
@@ -344,6 +347,17 @@ final class RecorderThread: Sendable {
             .streamRestored:
             journal.write(LogRecord(.spool, "\(kept.rawValue): \(report)"))
         }
+    }
+
+    /// The line about numbers that a writer found taken, and nothing under them; `nil` about all else.
+    private static func endLost(_ report: SpoolReport, of kept: Kept) -> LogLine? {
+        guard case .endLost(let from, let to) = report else { return nil }
+        let text =
+            "records \(from) to \(to) of \(kept.rawValue) are lost: their numbers were taken, and the disk "
+            + "does not have them (it was full, or somebody has removed them)"
+        return LogLine(
+            record: LogRecord(.recordsLost, text, [.value: "\(to - from + 1)"]), file: #file, line: #line,
+            function: #function, wallMilliseconds: WallClock.nowMilliseconds())
     }
 
     private func lost(_ count: UInt64, _ text: String) {

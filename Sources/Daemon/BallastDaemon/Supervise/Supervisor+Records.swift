@@ -13,6 +13,9 @@ struct SiteRecordWriter {
     fileprivate var columns: ColumnEncoder
     fileprivate var losses: UInt64 = 0
     fileprivate var energy: EnergyBook
+    /// What is wrong with what a former run has left of it.
+    let energyFault: String?
+    fileprivate var isCopyDue = false
     fileprivate var cycle: UInt64 = 0
     fileprivate var keepDue = MonotonicTime(nanoseconds: 0)
     /// The response is shown a frequency that nobody measures.
@@ -33,12 +36,13 @@ struct SiteRecordWriter {
         columns = ColumnEncoder(site: config.siteID, mode: config.mode.rawValue)
         frequency = FrequencyTeller(mode: config.mode.rawValue)
         signal = SignalTeller(mode: config.mode.rawValue)
-        // A book that cannot be read is none, as one that was never written.
-        let saved =
-            (try? DurableFile.read(
-                config.paths.stateDirectory + "/" + EnergyBook.name, limit: 1 << 16)).flatMap { $0 }
-        energy = EnergyBook(
-            points: ["meter"] + config.units.map(\.id), mode: config.mode.rawValue, saved: saved)
+        let copies = [EnergyBook.name, EnergyBook.copy].map { name -> [UInt8]? in
+            let path = config.paths.stateDirectory + "/" + name
+            // One that cannot be read is as one that is damaged.
+            do throws(SystemError) { return try DurableFile.read(path, limit: 1 << 16) } catch { return [] }
+        }
+        (energy, energyFault) = EnergyBook.kept(
+            copies, points: ["meter"] + config.units.map(\.id), mode: config.mode.rawValue)
     }
 }
 
@@ -124,7 +128,8 @@ extension Supervisor {
         if let record { recorder.record(record, lane: .kept) }
         guard record != nil || now >= records.keepDue else { return }
         records.keepDue = now + EnergyBook.keeping
-        recorder.persist(EnergyBook.name, records.energy.bytes)
+        recorder.persist(records.isCopyDue ? EnergyBook.copy : EnergyBook.name, records.energy.bytes)
+        records.isCopyDue.toggle()
     }
 
     /// Writes the counters into a status.
@@ -143,7 +148,7 @@ extension Supervisor {
     mutating func endRecords(at now: MonotonicTime) {
         if let record = records.columns.flush(at: now.nanoseconds / 1_000_000) { recorder.record(record) }
         for record in records.signal.end() { recorder.record(record, lane: .kept) }
-        recorder.persist(EnergyBook.name, records.energy.bytes)
+        for name in [EnergyBook.name, EnergyBook.copy] { recorder.persist(name, records.energy.bytes) }
     }
 }
 

@@ -69,6 +69,7 @@ struct Supervisor: ~Copyable {
         records = SiteRecordWriter(
             site.config,
             site.canLinks.compactMap { link in link.cells.map { (link.unit, $0) } })
+        if let fault = records.energyFault { journal.write(LogRecord(.recordsLost, fault)) }
         performance = PerformanceSampler(settings: site.siteSettings, units: site.unitSettings)
         let buses = site.canLinks.map { ($0.unit, $0.status) }
         let strays = WireStrays(Dictionary(buses) { first, _ in first })

@@ -60,6 +60,8 @@ struct EnergyBook: Sendable {
     /// In seconds.
     static let length: Int64 = 900
     static let name = "energy"
+    /// Written by turns with it: whatever becomes of one, the other is there.
+    static let copy = "energy-copy"
     /// How often the book goes to disk: the most that a kill can cost.
     static let keeping = Duration.seconds(10)
     /// The wall clock may drift against the monotonic one by so much in a block.
@@ -76,6 +78,9 @@ struct EnergyBook: Sendable {
     }
 
     private var points: [Point]
+    /// It goes on from what a former run has left; otherwise its counters begin at zero.
+    private(set) var isRestored = false
+    private var isBegunTold = false
     private let mode: String
     /// Seconds since 1970; `nil` before the first look.
     private var start: Int64?
@@ -125,6 +130,7 @@ struct EnergyBook: Sendable {
         guard quarter != start else { return nil }
         isSynchronised = isClockSynchronised()
         let record = self.record(start, wall, now)
+        isBegunTold = true
         begin(quarter, difference)
         return record
     }
@@ -161,7 +167,9 @@ struct EnergyBook: Sendable {
         }
         let text =
             "{\"v\":1,\"kind\":\"energy\",\"mono_ms\":\(now.nanoseconds / 1_000_000),\"t_ms\":\(wall)"
-            + ",\"mode\":\"\(mode)\"\(isMarked ? ColumnEncoder.simulatedMark : ""),\"start_s\":\(start),\"length_s\":\(Self.length),\"clock\":\"\(clock)\""
+            + ",\"mode\":\"\(mode)\"\(isMarked ? ColumnEncoder.simulatedMark : ""),\"start_s\":\(start),"
+            + "\"length_s\":\(Self.length),\"clock\":\"\(clock)\""
+            + (isRestored || isBegunTold ? "" : ",\"counters\":\"begun\"")
             + ",\"points\":{\(texts.joined(separator: ","))}}"
         return Array(text.utf8)
     }
@@ -169,6 +177,28 @@ struct EnergyBook: Sendable {
 
 extension EnergyBook {
     private static let heading = "ballast energy 1"
+
+    /// Goes on from the newest of the copies that a former run has left.
+    ///
+    /// - Parameter copies: the file and its copy, as they lie there; `nil` = not there.
+    /// - Returns: the book, and what is wrong with them.
+    static func kept(
+        _ copies: [[UInt8]?], points names: [String], mode: String
+    ) -> (book: EnergyBook, fault: String?) {
+        let books = copies.map { EnergyBook(points: names, mode: mode, saved: $0) }
+        // Counters only grow.
+        let newest = books.filter(\.isRestored).max { ($0.total, $0.start ?? 0) < ($1.total, $1.start ?? 0) }
+        let isDamaged = zip(copies, books).contains { $0 != nil && !$1.isRestored }
+        guard let newest else {
+            let begun = EnergyBook(points: names, mode: mode)
+            return (begun, isDamaged ? "\(name) and its copy are damaged: energy is counted from zero" : nil)
+        }
+        guard isDamaged || copies[0] == nil else { return (newest, nil) }
+        return (newest, "\(name), or its copy, is damaged or gone: energy is counted on from the other")
+    }
+
+    /// In J, of all points, both ways.
+    private var total: Double { points.reduce(0) { $0 + $1.count.imported + $1.count.exported } }
 
     /// What the next run goes on with.
     var bytes: [UInt8] {
@@ -194,6 +224,7 @@ extension EnergyBook {
         guard lines.count >= 3, lines[0] == Self.heading, let last = lines.popLast(),
             last == "checksum \(checksum(lines.joined(separator: "\n") + "\n"))"
         else { return }
+        isRestored = true
         let block = lines[1].split(separator: " ").last.flatMap { Int64($0) }
         start = block == 0 ? nil : block
         for line in lines.dropFirst(2) {
