@@ -20,6 +20,9 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     private var startedAt: MonotonicTime?
     /// What proves the meter where power is withheld until it is proven.
     private var proof = ProvingStep()
+    /// How often the meter's proof was lost, and what was told of the meter last.
+    private var proofs = ProofMemory()
+    private var told = MeterCheck.Verdict.unproven
     /// What the inverters show of their power, as far as it moves; and until when a unit has none, since more
     /// flows at the meter than what is shown of it accounts for.
     private var shown: InlineArray<64, ShownPower> = InlineArray(repeating: ShownPower())
@@ -80,7 +83,6 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         let meter = grid.activePower.fresh(at: now, within: meterBudget)
         let readAt = now - (grid.activePower.age(at: now) ?? .zero)
         let then = meter.flatMap { past.own(beside: $0, readAt: readAt) } ?? own
-        let before = check.verdict
         let loadMax = limits.loadMax
         let wasJudging = check.isJudging
         // What stands still, or is contradicted, is no step that a meter could be judged by.
@@ -94,15 +96,9 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             contradict(flow.contradicted, images, &units, count, cycle, now, &decision)
         }
         takeBack(doubted, meter, &units, count, limits, now, &decision)
-        decision.grid.meter = check.verdict
-        if check.verdict != before {
-            let kind = Event.Kind.meterJudged(check.verdict)
-            decision.events.append(
-                Event(unit: nil, kind: kind, value: meter?.value, limit: own.value, cycle: cycle, at: now))
-        }
-        let others = check.others(meter: meter, own: then, loadMax: loadMax)
-        var rest = SiteLimits.Rest(least: others.least, most: others.most)
-        let isMetered = meter != nil && check.verdict == .proven
+        tell(meter, own, cycle, now, &decision)
+        var rest = rest(check.others(meter: meter, own: then, loadMax: loadMax), loadMax, now)
+        let isMetered = meter != nil && told == .proven
         for index in 0..<count where group.mask & (1 << UInt64(index)) == 0 {
             add(index, images, &units, isMetered, now, &rest)
         }
@@ -113,6 +109,30 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         }
         prove(window, rest, limits, own: (judged, then), meter, response, cycle, now, &decision)
         return proof.widened(window)
+    }
+
+    /// What is to be said of the meter. A proof that was lost again and again counts as none for a while.
+    private mutating func tell(
+        _ meter: Watts?, _ own: Watts, _ cycle: UInt64, _ now: MonotonicTime, _ decision: inout Decision
+    ) {
+        proofs.look(isProven: check.verdict == .proven, at: now)
+        let verdict = check.verdict == .proven && proofs.isHeld(at: now) ? .unproven : check.verdict
+        decision.grid.meter = verdict
+        guard verdict != told else { return }
+        told = verdict
+        decision.events.append(
+            Event(
+                unit: nil, kind: .meterJudged(verdict), value: meter?.value, limit: own.value, cycle: cycle,
+                at: now))
+    }
+
+    /// What the others draw.
+    private func rest(
+        _ others: (least: Watts, most: Watts), _ loadMax: Watts?, _ now: MonotonicTime
+    ) -> SiteLimits.Rest {
+        guard proofs.isHeld(at: now) else { return SiteLimits.Rest(least: others.least, most: others.most) }
+        let said = loadMax ?? .zero
+        return SiteLimits.Rest(least: min(others.least, -said), most: max(others.most, said))
     }
 
     /// Other units than in the cycle before are compared anew.

@@ -88,7 +88,8 @@ public enum ScenarioRunner {
         while site.now < begin { _ = site.cycle() }
         site.begin()
         var history = site.history
-        history.lastLoadStep = scenario.steps.last(where: \.isOfPlant)?.at
+        let hasRival = scenario.rival != nil
+        history.lastLoadStep = scenario.steps.last { hasRival || $0.isOfPlant }?.at
         var next = 0
         let period = site.config.control.period
         let cycles = (scenario.length.nanoseconds + period.nanoseconds - 1) / period.nanoseconds

@@ -98,6 +98,7 @@ extension VirtualSite {
                     openUnderLoad: unit.contactors.map { _ in unit.openingLimit })
                 known.nameplate = plant.site.units[index].inverter.ratedPower
                 known.idle = plant.site.units[index].inverter.losses(at: .zero)
+                known.look = look(of: unit)
                 known.dangerInputs = dangers(of: unit)
                 known.hurry = config.openingHurry(of: unit)
                 return known
@@ -108,6 +109,7 @@ extension VirtualSite {
         history.importLimit = config.limits?.imports
         history.exportLimit = config.limits?.exports
         history.hasAnsweringGrid = plant.site.grid != nil
+        history.hasRival = plant.site.rival != nil
         history.stopLimit = config.control.stopLimit
         history.ramp = config.control.rampRate
         let nominal = config.gridIntegration.nominalFrequency
@@ -115,6 +117,15 @@ extension VirtualSite {
         history.quietBand = nominal - Hertz(0.0005)...nominal + Hertz(0.0005)
         history.gridLimits = gridLimits
         return history
+    }
+
+    /// Its poll; on a serial line a reading of each that stands there besides, and what is under way.
+    private func look(of unit: UnitConfig) -> Duration {
+        let own = unit.inverter
+        let poll = max(.milliseconds(100), own.poll)
+        guard let line = own.endpoint.line else { return min(poll, .milliseconds(250)) }
+        let devices = config.units.count { $0.inverter.endpoint == own.endpoint }
+        return poll + PhysicalTime.exchange(line.timing) * (devices + 1)
     }
 
     private func dangers(of unit: UnitConfig) -> [Fault.Kind] {

@@ -272,7 +272,7 @@ let project = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" 
         }
     }
 
-    /// Two in this build; `hil/test` runs two hundred with optimisation.
+    /// Two in this build; `hil/test` runs four thousand with optimisation.
     @Test(arguments: UInt64(1)...2)
     func `whatever goes wrong together, the safety invariants hold`(seed: UInt64) {
         let failure = RandomRunner.run(seed: seed, sitePath: Self.site)

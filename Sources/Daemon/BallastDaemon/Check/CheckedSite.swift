@@ -166,14 +166,20 @@ public struct CheckedSite: Sendable {
     }
 
     /// How long another power of ten of its registers can have its way: the next look at it, and two
-    /// exchanges. Where answers come more slowly than declared, a reading goes before the look at the scale,
-    /// and another exchange may be under way: a write, a reading, the look, and zero.
+    /// exchanges; on a serial line a reading of each that stands there, and what is under way. Where answers
+    /// come more slowly than declared, a reading goes before the look at the scale, and another exchange may
+    /// be under way: a write, a reading, the look, and zero.
     private func scaleBound(_ unit: UnitConfig) -> [String] {
         let modbus = unit.inverter
         guard modbus.driver == nil else { return [] }
         var look = modbus.poll
         if case .tcp = modbus.endpoint { look = min(look, .milliseconds(250)) }
-        let time = max(look, .milliseconds(100)) + modbus.turnaround * 2 + config.control.period
+        var exchanges = modbus.turnaround * 2
+        let line = config.busLoads.first { $0.endpoint == modbus.endpoint }
+        if modbus.endpoint.isSerial, let line {
+            exchanges += line.devices.reduce(line.allSafe) { $0 + $1.read }
+        }
+        let time = max(look, .milliseconds(100)) + exchanges + config.control.period
         let (bound, answer) = (Int(time.milliseconds.rounded(.up)), Int(modbus.turnaround.milliseconds))
         // Slower ones drop out: `answerBound`.
         let slowest = (modbus.poll * 3 + config.control.period).milliseconds / 3

@@ -47,6 +47,8 @@ public struct Scenario: Sendable, Equatable {
     public var start = Start.inService
     /// A grid that answers to what the site does; `nil` = it does not.
     public var grid: GridModel?
+    /// Another machine that acts on what the site acts on; `nil` = there is none.
+    public var rival: RivalModel?
     /// In place of the site's own time to enter service; the virtual tier alone. `nil` = the site's.
     public var enterService: Duration?
     /// How many sites live through it, each with random numbers of its own and met at another instant of its
@@ -125,6 +127,7 @@ public struct Scenario: Sendable, Equatable {
         duration = try keys.optionalTime("duration_s", 0.1...864_000)
         start = try keys.choice("start", Start.self) ?? .inService
         if let node = keys.take("grid") { grid = try GridModel(node, file: keys.file) }
+        if let node = keys.take("rival") { rival = try RivalModel(node, file: keys.file) }
         enterService = try keys.optionalTime("enter_service_s", 0...3_600)
         sites = Int(try keys.number("sites", 1...1_000, default: 1))
         refusal = try keys.text("refused")
@@ -161,6 +164,9 @@ public struct Scenario: Sendable, Equatable {
         if site == nil { throw keys.error("site", "is missing") }
         if sites > 1 && (tiers != [.virtual] || start == .cold) {
             throw keys.error("sites", "many sites are for the virtual tier alone, in service")
+        }
+        if rival?.place == .grid && grid == nil {
+            throw keys.error("grid", "is missing, and the rival stands on it")
         }
         for step in steps {
             switch step.action {

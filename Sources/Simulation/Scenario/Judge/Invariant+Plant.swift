@@ -51,8 +51,8 @@ extension RunHistory {
     }
 
     /// Until a changed scale is read, beside whoever does not answer on the same line.
-    func scaleTime(_ sample: RunSample) -> Duration {
-        let scale = PhysicalTime.scale.time
+    func scaleTime(_ sample: RunSample, _ unit: Int) -> Duration {
+        let scale = PhysicalTime.scale.time + units[unit].look
         return sample.units.contains(where: Self.isOutOfReach) ? scale + PhysicalTime.neighbour.time : scale
     }
 
@@ -84,14 +84,16 @@ extension RunHistory {
                 guard let time = patience(unit, samples[index], isFree: wasDeaf || wasAlone) else {
                     if isTold(seen) || samples[index].isDaemonRunning == false { continue }
                     let telling = PhysicalTime.telling.time + units[unit].response
-                    if hasBeenInside(unit, index, within: telling) { continue }
+                    // Who sleeps tells nobody.
+                    if hasBeenInside(unit, index, within: telling, ofOurs: true) { continue }
                     return failure(unit, samples[index].time, over(seen, allowed) + ", and nobody says so")
                 }
                 // Where we do not steer it, it is the current that moves, not the limit.
                 let isSteered = !wasDeaf && !wasAlone && !seen.faults.contains(.inverterScale)
+                // The device's own timer runs on whoever sleeps; what we do takes time of ours.
                 if isSteered
                     ? !wasInside(seen.current, unit, index, within: time)
-                    : !hasBeenInside(unit, index, within: time)
+                    : !hasBeenInside(unit, index, within: time, ofOurs: !wasDeaf && !wasAlone)
                 {
                     return failure(unit, samples[index].time, over(seen, allowed))
                 }
@@ -118,7 +120,7 @@ extension RunHistory {
         let seen = sample.units[unit]
         let time = reaction + PhysicalTime.inverterRamp.time + (seen.truth?.wireDelay ?? .zero)
         guard isFree else {
-            return seen.faults.contains(.inverterScale) ? time + scaleTime(sample) : time
+            return seen.faults.contains(.inverterScale) ? time + scaleTime(sample, unit) : time
         }
         return tail(unit, seen).map { $0 + time + PhysicalTime.telling.time }
     }
@@ -131,7 +133,7 @@ extension RunHistory {
     /// Nobody tells the inverter anything, or nothing of it arrives, or did until just now.
     func wasAlone(_ unit: Int, _ index: Int) -> Bool {
         isAlone(samples[index], samples[index].units[unit])
-            || lately(unit, index) { Self.isOutOfReach($0.units[unit]) }
+            || wasOutOfReach(unit, index)
     }
 
     private func lately(_ unit: Int, _ index: Int, _ holds: (RunSample) -> Bool) -> Bool {
@@ -171,10 +173,15 @@ extension RunHistory {
     }
 
     /// Whether the current was inside what was allowed at some instant of the time before.
-    private func hasBeenInside(_ unit: Int, _ index: Int, within time: Duration) -> Bool {
+    ///
+    /// - Parameter ofOurs: only time counts in which the program runs, and does not stand still.
+    private func hasBeenInside(_ unit: Int, _ index: Int, within time: Duration, ofOurs: Bool) -> Bool {
+        var (spent, next) = (Duration.zero, samples[index].time)
         for earlier in samples[...index].reversed() {
-            if earlier.time < samples[index].time - time { return false }
             let seen = earlier.units[unit]
+            if !ofOurs || seen.mode != nil { spent += next - earlier.time }
+            next = earlier.time
+            if spent > time { return false }
             guard let truth = seen.truth, let allowed = truth.allowedCurrent, seen.isContactorClosed,
                 !isInside(seen.current, allowed, truth, unit)
             else { return true }
@@ -307,36 +314,66 @@ extension RunHistory {
         }
         guard hasTruth else { return blind }
         var (since, wasAttended) = (Duration?.none, true)
-        for sample in samples {
+        // When another master wrote last: the device's own timer runs from there.
+        var fed = units.map { _ in Duration.zero }
+        for (place, sample) in samples.enumerated() {
+            for (unit, seen) in sample.units.enumerated() where Self.isDeaf(seen) { fed[unit] = sample.time }
             // What stood before the program's start, or while it stood still, is its own from then on.
             if !wasAttended && sample.isAttended { since = nil }
             wasAttended = sample.isAttended
-            let agreed = sample.agreed ?? first
-            let room = ratedPower * 0.01
-            let power = sample.pointPower
-            let isOver =
-                agreed.exports.map { power > $0 + room } ?? false
-                || agreed.imports.map { -power > $0 + room } ?? false
-            // What the load alone takes nobody here can help.
-            guard isOver, sample.delivered.magnitude > room, !Self.isUnattended(sample) else {
+            guard isBeyond(sample.agreed ?? first, sample), !Self.isUnattended(sample) else {
                 since = nil
                 continue
             }
-            since = since ?? sample.time
-            let lies: Set<Fault.Kind> = [.meterFrozen, .meterReversed, .meterNotAvailable, .meterSilence]
-            let isLying = sample.siteFaults.contains { lies.contains($0) }
-            var limit = PhysicalTime.pointOfConnection.time + (isLying ? PhysicalTime.lyingMeter.time : .zero)
-            for (unit, seen) in sample.units.enumerated()
-            where Self.isDeaf(seen) || !sample.isAttended {
-                // What another master goes on to write, contacts alone end.
-                let told = isTold(seen) ? sample.time : PhysicalTime.telling.time
-                limit = Swift.max(limit, (tail(unit, seen) ?? told) + units[unit].response)
-            }
-            guard sample.time - (since ?? sample.time) > limit else { continue }
-            return .failed(
-                "at \(Figure.text(sample.time.seconds)) s: \(kilowatts(power)) at the point of connection")
+            let begun = since ?? sample.time
+            since = begun
+            guard sample.time - begun > pointPatience(place, since: begun, fed: fed) else { continue }
+            let power = kilowatts(sample.pointPower)
+            return .failed("at \(Figure.text(sample.time.seconds)) s: \(power) at the point of connection")
         }
         return .passed
+    }
+
+    /// Our own power goes beyond a limit. What the others alone take or give nobody here can help: no limit
+    /// asks for power.
+    private func isBeyond(_ agreed: SiteAgreement, _ sample: RunSample) -> Bool {
+        let (room, power) = (ratedPower * 0.01, sample.pointPower)
+        let isExported = agreed.exports.map { power > $0 + room } ?? false
+        let isImported = agreed.imports.map { -power > $0 + room } ?? false
+        return isExported && sample.delivered > room || isImported && sample.delivered < -room
+    }
+
+    private func pointPatience(_ place: Int, since: Duration, fed: [Duration]) -> Duration {
+        let sample = samples[place]
+        let lies: Set<Fault.Kind> = [.meterFrozen, .meterReversed, .meterNotAvailable, .meterSilence]
+        let isLying = sample.siteFaults.contains { lies.contains($0) }
+        var limit = PhysicalTime.pointOfConnection.time + (isLying ? PhysicalTime.lyingMeter.time : .zero)
+        for (unit, seen) in sample.units.enumerated()
+        where Self.isDeaf(seen) || !sample.isAttended || isCutOff(unit, place) {
+            // What another master goes on to write, contacts alone end.
+            let told = isTold(seen) ? sample.time : PhysicalTime.telling.time
+            let anew = Swift.max(.zero, fed[unit] - since)
+            let own = tail(unit, seen).map { Self.isDeaf(seen) ? $0 : $0 + anew }
+            limit = Swift.max(limit, (own ?? told) + units[unit].response)
+        }
+        return limit
+    }
+
+    /// Nothing that is written arrives in the unit's inverter, or did not until just now, so that its own
+    /// timer alone ends what it gives; and those that can be told give nothing the same way.
+    private func isCutOff(_ unit: Int, _ place: Int) -> Bool {
+        guard wasOutOfReach(unit, place) else { return false }
+        let sample = samples[place]
+        let away = sample.units[unit].delivered
+        return units.indices.allSatisfy { other in
+            let power = sample.units[other].delivered
+            return wasOutOfReach(other, place) || power.magnitude <= units[other].nothing
+                || (power > .zero) != (away > .zero)
+        }
+    }
+
+    private func wasOutOfReach(_ unit: Int, _ place: Int) -> Bool {
+        lately(unit, place) { Self.isOutOfReach($0.units[unit]) }
     }
 
     var ratedPower: Watts { units.reduce(.zero) { $0 + $1.nameplate } }

@@ -70,31 +70,42 @@ extension RunHistory {
 
     // MARK: I21
 
-    /// On a grid that answers, what swings dies away: the swing of the last fifth of the time since the last
-    /// step is less than half of that of the fifth in the middle, or is nothing.
+    /// On a grid that answers, and beside a machine that acts against us, what swings dies away: the swing of
+    /// the last fifth of the time since the last step is less than half of that of the fifth in the middle,
+    /// or is nothing.
     func judgeHunting() -> Judgement {
-        guard hasAnsweringGrid, let end = samples.last?.time else {
-            return .notJudged("the grid does not answer")
+        guard hasAnsweringGrid || hasRival, let end = samples.last?.time else {
+            return .notJudged("the grid does not answer, and nobody acts against us")
         }
         let start = lastLoadStep ?? .zero
         guard end - start >= .seconds(20) else { return .notJudged("too short to see a swing die away") }
-        func swing(_ from: Double, _ to: Double) -> Double {
-            let (from, to) = (start + (end - start).scaled(from), start + (end - start).scaled(to))
-            let part = samples.filter { $0.time >= from && $0.time < to }
-            guard let first = part.first, let last = part.last, part.count > 2 else { return 0 }
-            // Against the straight line from end to end: what drifts does not swing.
-            let span = (last.time - first.time).seconds
-            let slope = (last.frequency - first.frequency).value / span
-            let off = part.map {
-                $0.frequency.value - first.frequency.value - slope * ($0.time - first.time).seconds
+        func swings(_ value: (RunSample) -> Double) -> (middle: Double, last: Double) {
+            func part(_ from: Double, _ to: Double) -> Double {
+                let (from, to) = (start + (end - start).scaled(from), start + (end - start).scaled(to))
+                return swing(samples.filter { $0.time >= from && $0.time < to }, value)
             }
-            return (off.max() ?? 0) - (off.min() ?? 0)
+            return (part(0.4, 0.6), part(0.8, 1))
         }
-        let (middle, last) = (swing(0.4, 0.6), swing(0.8, 1))
-        guard last > 0.004, last > middle / 2 else { return .passed }
-        return .failed(
-            "the grid still swings by \(Figure.text((last * 10_000).rounded() / 10)) mHz, before by"
-                + " \(Figure.text((middle * 10_000).rounded() / 10)) mHz")
+        let grid = swings { $0.frequency.value }
+        if hasAnsweringGrid, grid.last > 0.004, grid.last > grid.middle / 2 {
+            func millihertz(_ swing: Double) -> String { Figure.text((swing * 10_000).rounded() / 10) }
+            return .failed(
+                "the grid still swings by \(millihertz(grid.last)) mHz, before by"
+                    + " \(millihertz(grid.middle)) mHz")
+        }
+        guard hasRival else { return .passed }
+        let own = swings { $0.delivered.value }
+        guard own.last > ratedPower.value * 0.02, own.last > own.middle / 2 else { return .passed }
+        let (last, middle) = (kilowatts(Watts(own.last)), kilowatts(Watts(own.middle)))
+        return .failed("the units still swing by \(last), before by \(middle)")
+    }
+
+    /// Against the straight line from end to end: what drifts does not swing.
+    private func swing(_ part: [RunSample], _ value: (RunSample) -> Double) -> Double {
+        guard let first = part.first, let last = part.last, part.count > 2 else { return 0 }
+        let slope = (value(last) - value(first)) / (last.time - first.time).seconds
+        let off = part.map { value($0) - value(first) - slope * ($0.time - first.time).seconds }
+        return (off.max() ?? 0) - (off.min() ?? 0)
     }
 
     // MARK: I22

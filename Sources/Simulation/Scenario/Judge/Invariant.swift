@@ -142,12 +142,14 @@ extension RunHistory {
     /// What is written means something else to a device whose scale has just changed, or whose registers
     /// stand still so that nobody can read it: what flows is judged all the same (I1a, I4a).
     private func isRescaling(_ unit: Int, _ index: Int) -> Bool {
-        let faults = samples[index].units[unit].faults
-        if faults.contains(.inverterScale), faults.contains(.inverterStuck) { return true }
         func isScaled(_ sample: RunSample) -> Bool { sample.units[unit].faults.contains(.inverterScale) }
+        func isHidden(_ sample: RunSample) -> Bool {
+            isScaled(sample) && sample.units[unit].faults.contains(.inverterStuck)
+        }
         let now = isScaled(samples[index])
-        let start = samples[index].time - scaleTime(samples[index])
-        return samples[..<index].reversed().prefix { $0.time >= start }.contains { isScaled($0) != now }
+        let start = samples[index].time - scaleTime(samples[index], unit)
+        return samples[...index].reversed().prefix { $0.time >= start }
+            .contains { isScaled($0) != now || isHidden($0) }
     }
 
     /// What was seen before the machine was suspended is stale, whatever its own clock says: who ran enters

@@ -208,6 +208,8 @@ public struct RunHistory: Sendable, Equatable {
         public var response: Duration
         /// The inverter's own time to zero when nobody writes.
         public var reversion: Duration
+        /// How often the inverter is read, and how long all who stand on its line take for that.
+        public var look = Duration.milliseconds(100)
         /// How long contactors that we drive stay closed under load after a trip; `nil` where the battery
         /// drives its own.
         public var openUnderLoad: Duration?
@@ -249,7 +251,9 @@ public struct RunHistory: Sendable, Equatable {
     public var gridLimits: [GridLimit] = []
     /// The grid's frequency follows what flows.
     public var hasAnsweringGrid = false
-    /// When load or grid were changed last.
+    /// Another machine acts on what the site acts on.
+    public var hasRival = false
+    /// When load or grid were changed last; beside a rival, when anything was done last.
     public var lastLoadStep: Duration?
     /// How fast asked power may change.
     public var ramp: WattsPerSecond?

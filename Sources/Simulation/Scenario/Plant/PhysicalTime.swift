@@ -39,13 +39,22 @@ public struct PhysicalTime: Sendable, Equatable {
     static let start = PhysicalTime(
         text: "the program starts", time: .milliseconds(500),
         source: "a line is opened, the map walked and zero written: ten exchanges of 20 ms, and its ramp")
-    /// A device that multiplies by ten what stands in it.
     static let neighbour = PhysicalTime(
         text: "another device of the line that does not answer", time: .milliseconds(250),
         source: "one time-out, as shipped")
+    /// A device that multiplies by ten what stands in it.
     static let scale = PhysicalTime(
-        text: "a device whose scale has changed", time: .milliseconds(300),
-        source: "one poll of 100 ms in which its scale is read, one write, and its ramp")
+        text: "a device whose scale has changed", time: .milliseconds(200),
+        source: "one write, and its ramp; before that comes the poll in which its scale is seen")
+    /// From a request to its answer on a serial line.
+    static let turnaround = PhysicalTime(
+        text: "a device on a serial line answers", time: .milliseconds(5),
+        source: "turnaround_ms, as shipped")
+    /// One device's longest exchange on a serial line: 8 bytes ask for 125 registers, 255 bring them (Modbus
+    /// Application Protocol 1.1b3, 6.3).
+    public static func exchange(_ timing: SerialTiming) -> Duration {
+        timing.time(ofBytes: 263) + turnaround.time
+    }
     /// Until a meter that lies is named, and the limit holds on something else.
     static let lyingMeter = PhysicalTime(
         text: "a meter that lies is found out", time: .seconds(5),

@@ -178,7 +178,10 @@ public struct SimulatedSite: Sendable {
     /// Faults that concern no unit; at most one of each kind.
     public private(set) var faults: [Fault] = []
     /// What everything else behind the meter draws.
-    public private(set) var load: Watts = .zero
+    public var load: Watts { ownLoad - (rival?.place == .site ? rival?.power ?? .zero : .zero) }
+    private var ownLoad: Watts = .zero
+    /// Another machine that acts on what the site acts on.
+    public private(set) var rival: RivalModel?
     /// `nil` = the grid's frequency is what the profile says, whatever the site does.
     public private(set) var grid: GridModel?
     /// What the meter showed when it froze.
@@ -218,6 +221,7 @@ public struct SimulatedSite: Sendable {
         self.scenario = scenario
         self.profile = profile
         grid = scenario.grid
+        rival = scenario.rival
     }
 
     /// Lets the scenario run; a second call changes nothing.
@@ -258,8 +262,11 @@ public struct SimulatedSite: Sendable {
             playEvents(until: before + step)
         }
         for index in units.indices { units[index].advance(by: step) }
-        let (power, nominal) = (meterPower, undisturbed)
-        if scenarioTime != nil { grid?.advance(site: power, nominal: nominal, by: step) }
+        guard scenarioTime != nil else { return }
+        let (meter, frequency, nominal) = (meterPower, frequency, undisturbed)
+        rival?.advance(meter: meter, frequency: frequency, by: step)
+        let flowing = meterPower + (rival?.place == .grid ? rival?.power ?? .zero : .zero)
+        grid?.advance(site: flowing, nominal: nominal, by: step)
     }
 
     private mutating func playEvents(until now: Duration) {
@@ -271,7 +278,7 @@ public struct SimulatedSite: Sendable {
             case .clear(let kind, let unit): clear(kind, unit: unit.flatMap { index(of: $0) })
             case .frequency(let frequency): frequencyOverride = frequency
             // The runner's part.
-            case .siteLoad(let power): load = power
+            case .siteLoad(let power): ownLoad = power
             case .gridLoad(let power): grid?.surplusLoad = power
             case .machine, .command, .daemon, .run: break
             }
