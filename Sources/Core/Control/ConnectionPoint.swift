@@ -157,7 +157,10 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         let found = proof.look(check, own: own.now, meter: meter, room: room, response: response, at: now)
         guard let found else { return }
         var event = Event(unit: nil, kind: .meterProving(found), value: meter.value, cycle: cycle, at: now)
-        if case .begun(let power) = found { event.limit = power.value }
+        switch found {
+        case .begun(let power), .suspected(let power): event.limit = power.value
+        case .noRoom: break
+        }
         decision.events.append(event)
     }
 

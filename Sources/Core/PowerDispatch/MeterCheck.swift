@@ -6,36 +6,6 @@ import Quantities
 /// passed since the start is not trusted to widen a limit; between a step and its verdict nothing that the
 /// meter says widens one either, so that a meter which is reversed or frozen costs no more than the step.
 public struct MeterCheck: Sendable, BitwiseCopyable {
-    public enum Verdict: UInt8, Sendable, BitwiseCopyable, Equatable {
-        /// There was no step yet.
-        case unproven
-        case proven
-        /// It moves the other way.
-        case reversed
-        /// It does not move at all.
-        case frozen
-        /// It moves, but not with the units.
-        case astray
-
-        /// It shows something else than the site's power, in every case but the first two.
-        public var isWrong: Bool {
-            switch self {
-            case .unproven, .proven: false
-            case .reversed, .frozen, .astray: true
-            }
-        }
-
-        public var name: StaticString {
-            switch self {
-            case .unproven: "unproven"
-            case .proven: "good"
-            case .reversed: "reversed"
-            case .frozen: "frozen"
-            case .astray: "astray"
-            }
-        }
-    }
-
     private typealias Point = SlowSteps.Point
 
     /// A smaller change of the units' power proves nothing.
@@ -75,6 +45,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var odd = 0
     private var oddSign = 0.0
     private var isUnbounded = false
+    private var loads = ProvenLoads()
+    private var excess = ExcessLoad()
     /// What the others drew when the meter was last seen right.
     private var trusted: Watts = .zero
     /// Since when it has shown something else than that.
@@ -122,6 +94,10 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     }
     /// It was called reversed by one step alone, and a load that nobody has bounded may have done that.
     public var isUnsure: Bool { verdict == .reversed && odd < 2 && isUnbounded }
+    /// A proven one has shown the very opposite of what it showed, while the units' power was even.
+    public var isTurned: Bool { verdict == .proven && isSuspect }
+    /// By how much others seem to draw more or less than a meter that is still called proven was proven with.
+    public var strayed: Watts { verdict == .proven ? loads.strayed : .zero }
     /// Not a digit of it has moved for longer than a living one stands still while power moves.
     public var isStanding: Bool { stoodFor > settling }
     /// A step waits for its verdict.
@@ -137,7 +113,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     /// A step went by without a verdict of its own, and the meter showed it: what the one before seemed to
     /// say was the load's doing.
     public mutating func heal() {
-        if verdict.isWrong { (verdict, odd) = (.proven, 0) }
+        guard verdict.isWrong else { return }
+        (verdict, odd) = (.proven, 0)
+        loads.forget()
     }
 
     private mutating func restart() {
@@ -175,6 +153,8 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         last = meter
         judgeStillness(point, now)
         noteOdds(loadMax, now)
+        noteExcess(loadMax, now)
+        if verdict == .proven, isResting, let reference { loads.look(reference.others, at: now) }
         guard let reference else { return begin(point, now) }
         let change = own - reference.own
         isAway = change.magnitude >= step * 0.1
@@ -201,7 +181,10 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
             judge(change, meter - reference.meter, loadMax)
             slow.forget()
             isUnshown = false
-            if verdict == .proven && odd == 0 { trusted = point.others }
+            if verdict == .proven && odd == 0 {
+                trusted = point.others
+                loads.prove(with: point.others, at: now)
+            }
         }
         begin(point, now)
     }
@@ -231,6 +214,12 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         }
         let since = oddsSince ?? now
         (oddsSince, isAtOdds) = (since, now - since >= settling * 3)
+    }
+
+    /// Units that give way to what it shows, and come back for what it shows then, would swing for good.
+    private mutating func noteExcess(_ loadMax: Watts?, _ now: MonotonicTime) {
+        let isSeen = shown.map { isBeyond($0.others, loadMax) } ?? false
+        if excess.look(isSeen, at: now) { doubt() }
     }
 
     private func isBeyond(_ seen: Watts, _ loadMax: Watts?) -> Bool {
@@ -378,7 +367,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
 
     private func believed(_ seen: Watts, _ loadMax: Watts?) -> (least: Watts, most: Watts) {
         let said = loadMax ?? .zero
-        if verdict == .unproven || isBeyond(seen, loadMax) { return (min(seen, -said), max(seen, said)) }
+        if verdict == .unproven || excess.isHeld || isBeyond(seen, loadMax) {
+            return (min(seen, -said), max(seen, said))
+        }
         if steppedAt != nil || unsettledSince != nil || odd > 0 || isUnshown || isAway {
             return (min(seen, trusted), max(seen, trusted))
         }

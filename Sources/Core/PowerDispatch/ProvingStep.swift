@@ -8,6 +8,9 @@ import Quantities
 /// the meter shows beyond a limit goes on: inside the worst case; else where the limits hold whichever way
 /// round the meter is; else towards zero; else by its word alone, for ``shortTime`` at most: were it
 /// reversed, the step itself would flow beyond a limit.
+///
+/// A proven meter gets one as well, towards zero, where nobody has said what else may draw: once it shows
+/// other power than it was proven with, and were it turned since, the units would pass a limit.
 public struct ProvingStep: Sendable, BitwiseCopyable {
     /// What the units may have at the meter; `nil` = no limit.
     public typealias Window = (lowest: Watts?, highest: Watts?)
@@ -39,6 +42,8 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
     public enum Finding: Sendable, BitwiseCopyable, Equatable {
         /// To this power.
         case begun(Watts)
+        /// To this power, since a proven meter may have been turned.
+        case suspected(Watts)
         /// No such step has room anywhere; said once.
         case noRoom
     }
@@ -49,6 +54,7 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
         public var power: Watts
         fileprivate var until: MonotonicTime
         fileprivate var isJudged = false
+        fileprivate var isOfSuspicion = false
 
         /// More of it is a step towards discharge.
         public var isUpward: Bool { power > from }
@@ -61,8 +67,11 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
     private var lastAt: MonotonicTime?
     private var wait = Self.firstWait
     private var isTold = false
+    private var wrongSince: MonotonicTime?
     /// Since when one is wanted, and something else at the site moves the meter as well.
     private var loudSince: MonotonicTime?
+    /// When a proven meter was last given one, and for how long none follows.
+    private var suspicion: (at: MonotonicTime, wait: Duration)?
     /// A step that shows nothing is made once more after this, then after twice that, and so on.
     private static let firstWait = Duration.seconds(10)
     /// And a meter that is known to be wrong, and may have been mended, gets one so often.
@@ -87,17 +96,22 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
     public mutating func look(
         _ check: MeterCheck, own: Watts, meter: Watts, room: Room, response: Duration, at now: MonotonicTime
     ) -> Finding? {
-        if check.verdict == .proven {
+        if check.verdict == .proven, !seemsTurned(check, room.limits) {
             (step, lastAt, wait, isTold, loudSince) = (nil, nil, Self.firstWait, false, nil)
+            wrongSince = nil
             return nil
         }
+        wrongSince = check.verdict.isWrong ? wrongSince ?? now : nil
         if let step {
             if check.isJudging { self.step?.isJudged = true }
             let isOver = now >= step.until || (step.isJudged && !check.isJudging)
             let passed = Self.fits(meter, step.isUpward ? 1 : -1, by: check.step * -0.1, room.limits)
-            if isOver || !passed { self.step = nil }
+            if isOver || !(passed || step.isOfSuspicion) { self.step = nil }
+            // Beside a quiet load that is no accident: it is asked once more when it may have been mended.
+            if step.isOfSuspicion, check.verdict.isWrong { (lastAt, wait) = (now, Self.longestWait) }
             return nil
         }
+        if check.verdict == .proven { return suspect(check, own, meter, room, response, now) }
         let isSure = check.verdict.isWrong && !check.wantsTrial && !check.isUnsure
         if isSure, lastAt == nil { lastAt = now }
         guard check.isResting, !check.isStanding || check.verdict == .unproven,
@@ -108,7 +122,9 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
         loudSince = since
         guard check.isQuiet || now - since >= Self.quietWait else { return nil }
         let time = Self.length(settling: check.settling, response: response)
-        let trusts = !isSure && !check.isUnsure && !check.isStanding
+        // What one step has called wrong is right in most cases: by its word alone it gets one much later.
+        let isFresh = wrongSince.map { now - $0 < Self.longestWait } ?? false
+        let trusts = !isSure && !(check.isUnsure && isFresh) && !check.isStanding
         let levels = trusts ? (time <= Self.shortTime ? 4 : 3) : 2
         guard let power = power(check, own, meter, towards, room, levels: levels) else {
             defer { isTold = true }
@@ -119,6 +135,58 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
         if lastAt != nil { wait = min(wait * 2, Self.longestWait) }
         lastAt = now
         return .begun(power)
+    }
+
+    /// A limit binds where what everything else draws has changed by about as much as it: less, and the meter
+    /// turned meanwhile, passes none.
+    private func seemsTurned(_ check: MeterCheck, _ limits: SiteLimits) -> Bool {
+        guard check.verdict == .proven, limits.loadMax == nil, let most = limits.imports ?? limits.exports
+        else { return false }
+        let least = min(most, limits.exports ?? most) * 0.6
+        return check.isTurned || check.strayed >= max(check.step, least)
+    }
+
+    /// Once the load is quiet, and then not again for a time that grows.
+    private mutating func suspect(
+        _ check: MeterCheck, _ own: Watts, _ meter: Watts, _ room: Room, _ response: Duration,
+        _ now: MonotonicTime
+    ) -> Finding? {
+        let (least, room01) = (check.step * 0.2, check.step * 0.1)
+        let isBeyond =
+            own > least
+            ? room.limits.exports.map { -meter > $0 + room01 } ?? false
+            : own < -least && (room.limits.imports.map { meter > $0 + room01 } ?? false)
+        guard isBeyond, check.isResting, !check.isStanding,
+            suspicion.map({ now - $0.at >= $0.wait }) ?? true
+        else {
+            loudSince = nil
+            return nil
+        }
+        let since = loudSince ?? now
+        loudSince = since
+        guard check.isQuiet || now - since >= check.settling * 3 else { return nil }
+        loudSince = nil
+        guard let power = safest(check, own, meter, room.limits) else { return nil }
+        let isAgain = suspicion.map { now - $0.at < Self.longestWait * 2 } ?? false
+        let wait = isAgain ? min((suspicion?.wait ?? .zero) * 2, Self.longestWait) : Self.firstWait
+        suspicion = (now, wait)
+        step = Step(
+            from: own, power: power, until: now + Self.length(settling: check.settling, response: response))
+        step?.isOfSuspicion = true
+        return .suspected(power)
+    }
+
+    /// Towards zero; but no limit is passed by what the meter shows unless the load alone does so already.
+    private func safest(_ check: MeterCheck, _ own: Watts, _ meter: Watts, _ limits: SiteLimits) -> Watts? {
+        let sign = own > .zero ? -1.0 : 1
+        let (back, on) = (own + check.provingStep * sign, own - check.provingStep * sign)
+        let isFree =
+            Self.fits(meter, sign, by: check.provingStep, limits)
+            || !Self.fits(meter, sign, by: .zero, limits)
+        let range = demand.charge...max(demand.charge, demand.discharge)
+        if isFree, range.contains(back) { return back }
+        if Self.fits(meter, -sign, by: check.provingStep, limits), range.contains(on) { return on }
+        return range.contains(back) ? back : nil
     }
 
     /// Nobody hears the meter, or knows what the units give.

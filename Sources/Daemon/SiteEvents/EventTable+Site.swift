@@ -165,11 +165,13 @@ extension EventTable {
                 """),
         EventRow(
             .meterProving, "c2e94b60d7a84f1f8b35a90e6d1f7c28", .notice,
-            "Meter: not proven yet, and it withholds power",
+            "Meter: a step of power is made to prove it",
             """
             More is asked than the limits at the point of connection leave while nobody has seen the meter follow
             the units' power. A small step of power is made to prove it, if need be against what is asked: inside
-            what the worst case leaves, or as far as the meter's own reading leaves room.
+            what the worst case leaves, or as far as the meter's own reading leaves room. A proven meter gets one
+            where nobody has said what else draws (site_load_max_kw), it shows other power than before, and were
+            it turned meanwhile, a limit would be passed.
             """,
             advice: """
                 Nothing, if the meter is told good within seconds. If no step has room: site_load_max_kw may be
@@ -177,11 +179,12 @@ extension EventTable {
                 """),
         EventRow(
             .meterUnproven, "5d0b7f4a92ce41d8b3a6e7150c98f264", .warning,
-            "Meter: a step of the units' power was not shown, and could not be judged",
+            "Meter: nobody knows whether it is right",
             """
             The units' own power made a step while one of them, or the meter, was not heard, and the meter did not
-            show it; the one that was not heard may have moved too. Until a step is seen right again what the
-            meter shows widens no limit.
+            show it; the one that was not heard may have moved too. Or it has shown more than site_load_max_kw
+            again and again, for a moment each time. Until a step is seen right again what the meter shows widens
+            no limit.
             """,
             advice: """
                 Nothing, if the meter is told good again soon; else look at its current transformers and

@@ -115,6 +115,8 @@ extension VirtualSite {
         let nominal = config.gridIntegration.nominalFrequency
         // Inside every shipped deadband but those that have none.
         history.quietBand = nominal - Hertz(0.0005)...nominal + Hertz(0.0005)
+        let polls = config.units.map(\.inverter.poll) + (config.gridMeter.map { [$0.modbus.poll] } ?? [])
+        history.gridPoll = polls.max() ?? .zero
         history.gridLimits = gridLimits
         return history
     }

@@ -12,13 +12,15 @@ import Testing
         var load = 0.0
         var isFrozen = false
         var isLiving = true
+        var isTurned = false
 
         /// What flows out at the point of connection, in kW.
         var power: Double { site.decision.setpoint.kilowatts - load }
 
         mutating func run(for seconds: Double) {
             for cycle in 0..<Int(seconds * 50) {
-                if !isFrozen { site.meter = power + (isLiving ? Double(cycle % 2) * 1e-4 : 0) }
+                let shown = isTurned ? -power : power
+                if !isFrozen { site.meter = shown + (isLiving ? Double(cycle % 2) * 1e-4 : 0) }
                 site.cycle()
             }
         }
@@ -27,6 +29,12 @@ import Testing
             site.controller.handle(
                 .setBasePoint(.operator, .kilowatts(kilowatts), for: .seconds(900)), at: site.now,
                 into: &site.decision)
+        }
+
+        var suspected: Int {
+            site.happened.count {
+                if case .meterProving(.suspected) = $0.kind { true } else { false }
+            }
         }
 
         func isTold(_ verdict: MeterCheck.Verdict) -> Bool {
@@ -80,5 +88,45 @@ import Testing
         bench.ask(900)
         bench.run(for: 3)
         #expect(abs(bench.power - 300) < 2, "\(bench.power)")
+    }
+
+    /// Behind limits that nobody has said a load beside.
+    private static func unbounded(imports: Double, load: Double, asked: Double) -> Bench {
+        var bench = Bench()
+        bench.site = Site(limits: SiteLimits(imports: .kilowatts(imports), exports: .kilowatts(300)))
+        bench.load = load
+        bench.run(for: 6)
+        bench.ask(asked)
+        bench.run(for: 6)
+        return bench
+    }
+
+    /// Found by an attacker: beyond the limit for good, and nobody told.
+    @Test func `one that is turned at an even power is named by a small step once the load goes`() {
+        var bench = Self.unbounded(imports: 300, load: 200, asked: 450)
+        #expect(abs(bench.power - 250) < 2, "\(bench.power)")
+        bench.isTurned = true
+        bench.run(for: 20)
+        #expect(bench.suspected == 0, "turned, it passes no limit")
+        bench.load = 0
+        bench.run(for: 5)
+        #expect(bench.isTold(.reversed) && bench.suspected == 1 && bench.power <= 301, "\(bench.power)")
+    }
+
+    @Test func `a load that comes again and again costs a meter that is right one small step`() {
+        var bench = Self.unbounded(imports: 900, load: 0, asked: 200)
+        for _ in 0..<10 {
+            bench.load = 600
+            bench.run(for: 15)
+            bench.load = 0
+            bench.run(for: 15)
+        }
+        #expect(bench.suspected == 1 && !bench.isTold(.reversed) && abs(bench.power - 200) < 2)
+        bench.run(for: 400)
+        bench.ask(200)
+        bench.run(for: 200)
+        bench.load = 600
+        bench.run(for: 15)
+        #expect(bench.suspected == 2, "ten minutes later it may have been turned")
     }
 }

@@ -39,6 +39,10 @@ extension EventLog {
             switch finding {
             case .begun:
                 record.text = "\(why): a step to \(kilowatts(event.limit)) is made to prove it; \(shown)"
+            case .suspected:
+                record.text =
+                    "other power is drawn than when the meter was last seen right, or it was turned:"
+                    + " a step to \(kilowatts(event.limit)) is made to tell; \(shown)"
             case .noRoom: record.text = "\(why), and no step that proves it has room; \(shown)"
             }
         case .frequencyDisputed, .frequencySettled, .frequencyMissing, .gridGood, .gridEntered, .gridUnseen,
@@ -66,7 +70,9 @@ extension EventLog {
         switch verdict {
         case .unproven:
             (record.event, record.text) = (
-                .meterUnproven, "the meter did not show a step that could not be judged; \(powers)"
+                .meterUnproven,
+                "the meter did not show a step that could not be judged, or showed more than site_load_max_kw"
+                    + " again and again; \(powers)"
             )
         case .proven:
             (record.event, record.text) = (.meterGood, "the meter follows the units' power; \(powers)")

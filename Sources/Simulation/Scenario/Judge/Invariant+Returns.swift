@@ -40,19 +40,22 @@ extension RunHistory {
     // MARK: I20
 
     /// From entering service on, on a grid that asks for no response, a unit's setpoint grows no faster than
-    /// the site's ramp.
+    /// the site's ramp. What the grid was a poll ago the controller still sees.
     func judgeReturns() -> Judgement {
         guard let ramp, let quietBand else { return .notJudged("nobody says how fast power may change") }
         for unit in units.indices {
             var entered: Duration?
             var before: String?
+            var askedAt: Duration?
             for sample in samples {
                 let seen = sample.units[unit]
+                if !quietBand.contains(sample.frequency) { askedAt = sample.time }
                 guard let mode = seen.mode else { continue }
                 defer { before = mode }
                 if mode != "running" { entered = nil }
                 if mode == "running", let before, before != "running" { entered = sample.time }
-                guard quietBand.contains(sample.frequency), sample.siteFaults.isEmpty else {
+                let isQuiet = askedAt.map { sample.time - $0 > gridPoll + reaction } ?? true
+                guard isQuiet, sample.siteFaults.isEmpty else {
                     entered = nil
                     continue
                 }

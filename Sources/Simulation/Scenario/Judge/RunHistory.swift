@@ -259,6 +259,8 @@ public struct RunHistory: Sendable, Equatable {
     public var ramp: WattsPerSecond?
     /// The grid inside which no frequency response is asked for.
     public var quietBand: ClosedRange<Hertz>?
+    /// Between two readings of the slowest that sees the grid: its `poll_ms`.
+    public var gridPoll = Duration.zero
     /// The longest way to zero at a stop.
     public var stopLimit = Duration.seconds(10)
     /// What people and those above asked for.
