@@ -99,10 +99,11 @@ while time.monotonic() < end and not all((period, site) in told for period, site
     time.sleep(0.2)
     told = lines(region, "WEST")
 for key in sorted((key for key in own if key[1]), key=str):
-    want = {**own[key], "behind": "NORTH"}
+    # The campus simulates: so is all that it tells.
+    want = {**own[key], "behind": "NORTH", "simulated": True}
     check(f"{key[0]} of {key[1]} is what the campus says", told.get(key) == want, (told.get(key), want))
 whole, same = told.get((month, None), {}), own[month, None]
-check("the sum of both is the campus's", {**whole, "violations": 0} == {**same, "violations": 0}, (whole, same))
+check("the sum of both is the campus's", {**whole, "violations": 0} == {**same, "violations": 0, "simulated": True}, (whole, same))
 # 100 (0.4 accuracy + 0.25 delay + 0.2 sustained + 0.15 in service), by nameplates.
 score = lambda a, d, s: 100 * (0.4 * a + 0.25 * d + 0.2 * s + 0.15 * 0.9)
 want = (70 * score(0.8, 0.5, 0.9) + 35 * score(1, 1, 1)) / 105
@@ -115,6 +116,18 @@ liar.tell({"v": 1, "kind": "months", "mono_ms": 1, "t_ms": now_ms(), "mode": "pr
            "sites_scored": 1, "events": 1, "violation_count": 0, "parts": [1, 1, 1, 1, 1], "signals": [[0] * 9] * 2, "violations": []})
 after = lines(region, "WEST")
 check("a line that lies counts nowhere", (month, "gamma") not in after and after[month, None] == whole, after)
+honest = {"v": 1, "kind": "months", "mono_ms": 1, "t_ms": now_ms(), "mode": "production", "simulated": False, "period": month, "site": "gamma",
+          "weight": 10, "sites_scored": 1, "events": 1, "violation_count": 0, "parts": [100, 1, 1, 1, 1], "signals": [[0] * 9] * 2, "violations": []}
+for number, (name, odd) in enumerate([("parts beyond their range", {"parts": [7, -3, 1, 1, 1]}), ("a score beyond it", {"parts": [101, 1, 1, 1, 1]}),
+                                      ("a name that is a formula", {"site": "=HYPERLINK(1)"}), ("a name that is none", {"site": ""}),
+                                      ("a place of its own that is another's here", {"site": "NORTH"})]):
+    liar.tell({**honest, **odd, "t_ms": now_ms() + number})
+    after = lines(region, "WEST")
+    check(f"{name}: counts nowhere", after[month, None] == whole, after)
+liar.tell({**honest, "weight": 10**12, "t_ms": now_ms() + 10})
+after = lines(region, "WEST")
+check("who tells of more than its nameplate weighs no more than that", after[month, "gamma"]["simulated"] is False and
+      after[month, None]["sites"] == 3, after)
 check("both end in order", ends(campus) and ends(region))
 print(f"{len(passed)} checks pass, {len(failed)} fail", flush=True)
 sys.exit(1 if failed else 0)

@@ -88,11 +88,13 @@ class Relay:
                 pass
 
     def capture(self, path):
-        """As a capture of IPv4 packets, one frame each."""
+        """As a capture of IPv4 packets, one frame each; which those are."""
         sent = collections.Counter()
-        with self.lock, open(path, "wb") as out:
+        with self.lock:
+            frames = self.frames[:]
+        with open(path, "wb") as out:
             out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
-            for at, link, isStation, frame in self.frames:
+            for at, link, isStation, frame in frames:
                 ends = [(2404, 40000 + link), (bytes([127, 0, 0, 1]), bytes([127, 0, 0, 2]))]
                 (source, target), (near, far) = ends if isStation else [pair[::-1] for pair in ends]
                 number, other = sent[link, isStation] + 1, sent[link, not isStation] + 1
@@ -101,6 +103,7 @@ class Relay:
                 ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 40 + len(frame), 0, 0, 64, 6, 0, near, far)
                 packet = ip + tcp + frame
                 out.write(struct.pack("<IIII", int(at), int(at % 1 * 1e6), len(packet), len(packet)) + packet)
+        return frames
 
 
 class Bare:
@@ -156,6 +159,7 @@ def talk(fleet, site, relay):
         told.append([int(point.value) for point in counters])
     client.stop()
     bare = Bare(relay.listener.getsockname()[1])
+    fleet.wait(lambda: relay.count == 2, "the second master", 20)
     # Test bit, P/N, SQ, NaN, a type that is not spoken, a cause that is none, no such counter group, the process reset, a read.
     for asdu in ["32 01 86 09 2f00 891300 0000003d 00", "32 01 46 09 2f00 891300 0000003d 00", "32 81 06 09 2f00 891300 0000003d 00",
                  "32 01 06 09 2f00 891300 0000c07f 00", "2f 01 06 09 2f00 891300 01", "64 01 03 00 2f00 000000 14",
@@ -184,11 +188,11 @@ def flat(node, found):
 REFUSED = {44: "unknown type", 45: "unknown cause", 46: "unknown station", 47: "unknown object", 7: "activation", 9: "deactivation"}
 
 
-def judge(relay, capture, told):
+def judge(frames, capture, told):
     read = layersOf(capture)
-    check(len(read) == len(relay.frames), f"{len(read)} frames are read, {sum(one[2] for one in relay.frames)} of the station's")
+    check(len(read) == len(frames), f"{len(read)} frames are read, {sum(one[2] for one in frames)} of the station's")
     kinds, bad, frozen = collections.Counter(), [], []
-    for (_, _, isStation, octets), layer in zip(relay.frames, read):
+    for (_, _, isStation, octets), layer in zip(frames, read):
         if not isStation:
             continue
         text = json.dumps(layer)
@@ -264,8 +268,8 @@ def main():
     finally:
         for process in list(site.running.values()):
             process.terminate()
-    relay.capture(f"{folder}/conversation.pcap")
-    count, kinds = judge(relay, f"{folder}/conversation.pcap", told)
+    frames = relay.capture(f"{folder}/conversation.pcap")
+    count, kinds = judge(frames, f"{folder}/conversation.pcap", told)
     golden(folder)
     version = subprocess.run(["tshark", "--version"], capture_output=True, text=True).stdout.split("\n")[0]
     refused = sum(number for (_, _, negative), number in kinds.items() if negative)

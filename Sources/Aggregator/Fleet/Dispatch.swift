@@ -113,15 +113,15 @@ public struct Dispatch: Sendable, Equatable {
         case (.delivered, .delivered), (.accepted, .delivered), (.clipped, .delivered), (.active, .delivered):
             // What is sent until it is acknowledged may come twice.
             return .nothing
-        case (.delivered, .accepted): return now >= from ? become(.active(power)) : become(.accepted)
-        case (.delivered, .clipped(let given)): return clip(given, at: now)
+        case (.delivered, .accepted): return become(.accepted)
+        case (.delivered, .clipped(let given)): return clip(given)
         case (.delivered, .refused(let why)): return become(.refused(why))
         case (.pending, .accepted), (.pending, .clipped), (.pending, .refused), (.pending, .lapsed),
             (.delivered, .lapsed), (.accepted, .accepted), (.accepted, .clipped), (.accepted, .refused),
             (.clipped, .accepted), (.clipped, .clipped), (.clipped, .refused), (.active, .accepted),
             (.active, .refused):
             return .outOfPlace
-        case (.active, .clipped(let given)): return clip(given, at: now)
+        case (.active, .clipped(let given)): return clip(given)
         case (.pending, .revoked), (.delivered, .revoked), (.accepted, .revoked), (.clipped, .revoked),
             (.active, .revoked):
             return become(.expired(.revoked))
@@ -148,10 +148,10 @@ public struct Dispatch: Sendable, Equatable {
     }
 
     /// A place may give less, never more, and never the other way.
-    private mutating func clip(_ given: WholeWatts, at now: Int64) -> Output {
+    private mutating func clip(_ given: WholeWatts) -> Output {
         let range = power.count < 0 ? power.count...0 : 0...power.count
         guard range.contains(given.count) else { return .outOfPlace }
-        return now >= from ? become(.active(given)) : become(.clipped(given))
+        return granted == nil ? become(.clipped(given)) : become(.active(given))
     }
 }
 

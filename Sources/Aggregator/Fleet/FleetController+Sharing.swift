@@ -59,6 +59,7 @@ extension FleetController {
             spread(node, wishes, abilities, &losses, at: now)
         }
         for leaf in children.keys where wishes[leaf] != nil { powers[leaf] = abilities[leaf].fixed }
+        holdOwnLimits(at: now)
         for node in tree.nodes.indices.reversed() where !tree.nodes[node].isLeaf && powers[node] != nil {
             powers[node] = tree.nodes[node].children.reduce(0) { $0 + (powers[$1] ?? 0) }
         }
@@ -105,7 +106,10 @@ extension FleetController {
         guard let above else { return own }
         let governor = Governor(id: above.dispatch, rank: nil, until: above.until)
         guard let own else { return Wish(governor: governor, power: above.power.count) }
-        return Wish(governor: governor, power: Self.narrowed(own.power, into: above.power.count))
+        let power = Self.narrowed(own.power, into: above.power.count)
+        guard power != above.power.count else { return Wish(governor: governor, power: power) }
+        let until = min(above.until, own.governor.until)
+        return Wish(governor: Governor(id: own.governor.id, rank: nil, until: until), power: power)
     }
 
     /// As much of `power` as lies between zero and `limit`.
@@ -152,7 +156,15 @@ extension FleetController {
                 stored: state.stored.count, capacity: state.capacity.count)
         case .silent(let lease): return Ability(fixed: lease.count)
         // It gives nothing, and may come back: `bounds` keeps room for that.
-        case .missing, .gone: return Ability()
+        case .missing: return Ability()
+        case .gone:
+            // A level that has just begun knows no earlier grant: who has not spoken yet is taken to share as
+            // before.
+            guard mayHoldUnknownGrant(leaf, at: now), let most = tree.nodes[leaf].place.nameplate?.count
+            else {
+                return Ability()
+            }
+            return Ability(low: -most, high: most, isReporting: true)
         }
     }
 
@@ -217,7 +229,7 @@ extension FleetController {
 
     /// What the level's own connection leaves to the others.
     private func bounds(beside fixed: [Int64]) -> FleetBounds {
-        var bounds = settings.bounds
+        var bounds = ownBounds
         let (most, least) = (fixed.reduce(0) { $0 + max(0, $1) }, fixed.reduce(0) { $0 + min(0, $1) })
         bounds.exportLimit = bounds.exportLimit.map { WholeWatts(max(0, $0.count - most)) }
         bounds.importLimit = bounds.importLimit.map { WholeWatts(min(0, $0.count - least)) }

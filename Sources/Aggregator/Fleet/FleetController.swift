@@ -19,6 +19,8 @@ public struct FleetController: Sendable {
         public var patience: Int64 = 2_000
         /// The child whose meter stands at the level's own connection; `nil` = none does.
         public var meter: String?
+        /// Whether simulated children count like others; where not, none of them is believed.
+        public var isSimulation = true
 
         public init() {}
     }
@@ -73,8 +75,11 @@ public struct FleetController: Sendable {
     var governors: [Governor?]
     var followed: [String: FollowedDispatch] = [:]
     private var lastSequence: Int64 = 0
-    private let meterLeaf: Int?
+    let meterLeaf: Int?
     private var meter = CampusMeter()
+    var others = OtherFlows()
+    /// Of its first step.
+    private var begunAt: Int64?
 
     /// - Parameter place: the level's own.
     /// - Throws: where the tree has no such place, or the meter is none of its children's.
@@ -104,6 +109,10 @@ public struct FleetController: Sendable {
             throw error
         }
         guard children[index] != nil else { throw .unknownPlace }
+        guard settings.isSimulation || !report.state.isSimulated else {
+            children[index]?.refusal = .simulated
+            throw .simulated
+        }
         children[index]?.hear(report, received: received)
     }
 
@@ -132,7 +141,9 @@ public struct FleetController: Sendable {
     public mutating func step(at now: Int64) -> [Command] {
         if let grant = above, grant.until <= now { above = nil }
         for node in desks.keys.sorted() { desks[node]?.tick(at: now) }
+        begunAt = begunAt ?? now
         lookAtMeter(at: now)
+        lookAtOthers(at: now)
         lookAtPeaks(at: now)
         share(at: now)
         let powers = raised(at: now)
@@ -195,9 +206,19 @@ public struct FleetController: Sendable {
         return meter.missing.contains(leaf) ? .missing(lease: lease) : .silent(lease: lease)
     }
 
+    /// Whether an earlier run of this level may have granted a child something that has not ended, and that
+    /// nobody here knows.
+    func mayHoldUnknownGrant(_ leaf: Int, at now: Int64) -> Bool {
+        guard let begunAt, let child = children[leaf] else { return false }
+        return child.heardAt == nil && now - begunAt < settings.lease
+    }
+
     /// The next instant at which a grant ends that nothing has renewed yet, and others may take its part.
     public func nextEnd(after now: Int64) -> Int64? {
-        children.values.compactMap { $0.held?.until }.filter { $0 > now }.min()
+        (children.values.compactMap { $0.held?.until } + [(begunAt ?? now) + settings.lease]).filter {
+            $0 > now
+        }
+        .min()
     }
 
     /// At the level's own connection, positive = injected: by the one meter that stands there, or else the

@@ -16,8 +16,9 @@ public struct PeakLimit: Sendable, Equatable {
 
     public enum Verdict: Sendable, Equatable {
         case running
-        /// The largest draw, a magnitude.
-        case held(peak: WholeWatts)
+        /// The largest draw, a magnitude, and for how long in sum more than the limit was drawn, in
+        /// milliseconds: never for `patience` on end.
+        case held(peak: WholeWatts, above: Int64)
         case notHeld(peak: WholeWatts, Cause)
     }
 
@@ -33,6 +34,8 @@ public struct PeakLimit: Sendable, Equatable {
     private var cause: Cause?
     private var seenAt: Int64
     private var aboveSince: Int64?
+    private var notedAt: Int64?
+    private var above: Int64 = 0
 
     /// `nil` where it would end before it begins.
     ///
@@ -62,7 +65,8 @@ public struct PeakLimit: Sendable, Equatable {
     ) {
         guard now >= from, now < until else { return }
         look(at: now)
-        seenAt = now
+        if aboveSince != nil, let notedAt { above += now - notedAt }
+        (seenAt, notedAt) = (now, now)
         let drawn = -meter.count
         peak = max(peak, drawn)
         guard drawn > limit.count else {
@@ -80,7 +84,11 @@ public struct PeakLimit: Sendable, Equatable {
     public mutating func verdict(at now: Int64) -> Verdict {
         if now >= from { look(at: min(now, until)) }
         if let cause { return .notHeld(peak: WholeWatts(peak), cause) }
-        return now >= until ? .held(peak: WholeWatts(peak)) : .running
+        guard now >= until else { return .running }
+        // However short it was: a limit that nobody has looked at was not held.
+        guard let notedAt else { return .notHeld(peak: WholeWatts(peak), .meterSilent) }
+        let rest = aboveSince == nil ? 0 : until - notedAt
+        return .held(peak: WholeWatts(peak), above: above + rest)
     }
 
     private mutating func look(at now: Int64) {

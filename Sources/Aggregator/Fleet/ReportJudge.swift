@@ -22,6 +22,8 @@ public enum ChildRefusal: String, Error, Sendable, Equatable, CaseIterable {
     case clocksDiffer = "clocks_differ"
     /// It says that it does, or could do, more than its nameplate.
     case aboveNameplate = "above_nameplate"
+    /// What it says was not measured in production, and the level's own mode is production.
+    case simulated
     /// Its limits are the wrong way round, or it stores more than it can.
     case implausible
 }

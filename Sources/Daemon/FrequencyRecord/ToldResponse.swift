@@ -36,6 +36,8 @@ public struct ToldResponse: Sendable {
     public private(set) var violations: [ResponseViolation] = []
     /// All of them.
     public private(set) var violationCount = 0
+    /// Whether some of it was not measured in production, as its reader knows.
+    public var isSimulated = false
     private var scores: [EventScore] = []
     private var shares: [Double] = []
     private var first: Int64?

@@ -32,10 +32,14 @@ import Testing
     }
 
     @Test func `it says whether it held, and why not`() throws {
-        #expect(try Self.run(Self.steady(-100, 50, 80)) == .held(peak: WholeWatts(100)))
+        #expect(try Self.run(Self.steady(-100, 50, 80)) == .held(peak: WholeWatts(100), above: 0))
         #expect(try Self.run(Self.steady(-100, 50, 80), until: 59) == .running)
         let short = Self.steady(-150, 0, 80, to: 4) + Self.steady(-100, 50, 80, from: 5)
-        #expect(try Self.run(short) == .held(peak: WholeWatts(150)), "the storage has five seconds")
+        #expect(
+            try Self.run(short) == .held(peak: WholeWatts(150), above: 5_000),
+            "the storage has five seconds, and it is told")
+        let late = Self.steady(-100, 50, 80, to: 57) + Self.steady(-150, 50, 80, from: 58)
+        #expect(try Self.run(late) == .held(peak: WholeWatts(150), above: 2_000), "to the end")
         let long = Self.steady(-150, 0, 80, to: 5) + Self.steady(-100, 50, 80, from: 6)
         #expect(try Self.run(long) == .notHeld(peak: WholeWatts(150), .notFollowed))
         #expect(try Self.run(Self.steady(-130, 20, 20)) == .notHeld(peak: WholeWatts(130), .storageExhausted))
@@ -43,6 +47,9 @@ import Testing
         #expect(
             try Self.run(blind) == .notHeld(peak: WholeWatts(90), .meterSilent), "nobody saw eleven seconds")
         #expect(try Self.run([]) == .notHeld(peak: WholeWatts(0), .meterSilent), "unknown is not held")
+        var brief = try #require(PeakLimit(WholeWatts(100), from: 0, until: 3_000))
+        #expect(
+            brief.verdict(at: 3_000) == .notHeld(peak: WholeWatts(0), .meterSilent), "however short it was")
     }
 
     @Test func `no limit without a time`() {

@@ -54,6 +54,20 @@ import YAMLText
             stored: WattHours(stored), capacity: WattHours(100))
     }
 
+    @Test func `a group whose members stand under several places is told, for each keeps room among its own`()
+        throws
+    {
+        func node(_ id: String, under parent: String, _ group: String?) -> Place {
+            Place(id, .node, parent: parent, redundancyGroup: group)
+        }
+        let places = [Self.top, Self.state, Self.campus, Place("C2", .campus, parent: "MH")]
+        let split = try FleetTree(
+            places + [node("A", under: "C1", "g"), node("B", under: "C2", "g"), node("C", under: "C2", "h")])
+        #expect(split.splitGroups.count == 1 && split.splitGroups[0].contains("redundancy group g"))
+        let whole = try FleetTree(places + [node("A", under: "C1", "g"), node("B", under: "C1", "g")])
+        #expect(whole.splitGroups.isEmpty)
+    }
+
     @Test func `what the places are together is summed up level by level, and who is silent is counted`()
         throws
     {

@@ -74,7 +74,9 @@ import Testing
 
     private static func order(_ qualifier: String, _ bench: inout Bench) {
         bench.say("65 01 06 00 2f00 000000 \(qualifier)")
-        #expect(bench.news() == ["650107002f00000000\(qualifier)", "65010a002f00000000\(qualifier)"])
+        // Events come between.
+        let news = bench.news().filter { $0.hasPrefix("65") }
+        #expect(news == ["650107002f00000000\(qualifier)", "65010a002f00000000\(qualifier)"])
     }
 
     @Test func `what is frozen is told until it is frozen anew, with the number of its freezing`() {

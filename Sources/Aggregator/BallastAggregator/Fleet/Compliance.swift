@@ -98,7 +98,7 @@ struct Compliance: Sendable {
         for site in sites {
             let below = try await store.months(of: site.id, period.name, told: period.range)
             guard below.isEmpty else {
-                lines += below
+                lines += Self.believed(below, of: site, beside: Set(sites.map(\.id)))
                 continue
             }
             let line = try await line(of: site, in: period.range.clamped(to: range), from: store)
@@ -107,11 +107,21 @@ struct Compliance: Sendable {
         return lines
     }
 
+    /// What a level tells of its own: of no other place that is known here, and together no more than it is.
+    private static func believed(
+        _ told: [(line: Line, weight: Double)], of site: Site, beside known: Set<String>
+    ) -> [(line: Line, weight: Double)] {
+        let own = told.filter { $0.line.site.map { !known.contains($0) } ?? false }
+        let sum = own.reduce(0) { $0 + $1.weight }
+        guard let most = site.weight, sum > most else { return own }
+        return own.map { ($0.line, $0.weight * most / sum) }
+    }
+
     private func line(
         of site: Site, in range: Range<Int64>, from store: TelemetryStore
     ) async throws -> Line {
         let told = try await store.response(of: site.id, in: range, by: codes)
-        var line = Line(site: site.id, events: told.eventCount)
+        var line = Line(site: site.id, isSimulated: told.isSimulated, events: told.eventCount)
         line.violationCount = told.violationCount
         line.violations = Line.text(told.violations)
         line.signals = try await store.signals(of: site.id, in: range)
@@ -129,7 +139,8 @@ struct Compliance: Sendable {
     }
 
     private static var columns: [String] {
-        ["period", "site", "behind", "sites", "sites_scored", "events", "violations"] + Line.partNames
+        ["period", "site", "behind", "simulated", "sites", "sites_scored", "events", "violations"]
+            + Line.partNames
             + ToldSignal.Source.allCases.flatMap { source in
                 ToldSignal.columns.map { "\(source.rawValue)_\($0)" }
             }
@@ -142,7 +153,9 @@ struct Compliance: Sendable {
                 let counts = [line.sites, line.scored, line.events, line.violationCount].map(String.init)
                 let values = (line.parts + line.signals.flatMap(\.values)).map(number)
                 // All of them together have no site's name.
-                let names = [period.name, line.site ?? "all", line.behind ?? ""]
+                let names = [
+                    period.name, line.site ?? "all", line.behind ?? "", line.isSimulated ? "1" : "0",
+                ]
                 text += (names + counts + values).joined(separator: ",") + "\n"
             }
         }

@@ -9,6 +9,9 @@ struct ComplianceLine: Sendable {
     var site: String?
     /// The level below that has told it; `nil` = it reports here.
     var behind: String?
+    /// Whether anything that it stands on was simulated: worth nothing to who settles. What a level that
+    /// simulates tells is, and what says nothing of it.
+    var isSimulated = false
     var sites = 1
     var scored = 0
     var events = 0
@@ -23,6 +26,7 @@ struct ComplianceLine: Sendable {
     static func sum(_ lines: [(line: ComplianceLine, weight: Double)]) -> ComplianceLine {
         var (whole, weights) = (ComplianceLine(sites: 0), partNames.map { _ in 0.0 })
         for (line, weight) in lines {
+            whole.isSimulated = whole.isSimulated || line.isSimulated
             whole.sites += line.sites
             whole.scored += line.scored
             whole.events += line.events
@@ -65,7 +69,7 @@ struct ComplianceLine: Sendable {
         }
         func name(_ text: String?) -> String { text.map(JSONText.quoted) ?? "null" }
         return "{\"site\":\(name(site)),\"behind\":\(name(behind))"
-            + ",\"sites\":\(sites),\"sites_scored\":\(scored),\"events\":\(events)"
+            + ",\"simulated\":\(isSimulated),\"sites\":\(sites),\"sites_scored\":\(scored),\"events\":\(events)"
             + ",\(object(Self.partNames, parts)),\(told.joined(separator: ","))"
             + ",\"violation_count\":\(violationCount),\"violations\":\(violations)}"
     }
@@ -79,7 +83,7 @@ struct ComplianceLine: Sendable {
             "[\(signal.sums.map { Words.fixed($0, 6) }.joined(separator: ","))]"
         }
         return "\"period\":\(JSONText.quoted(period)),\"site\":\(JSONText.quoted(site ?? ""))"
-            + ",\"weight\":\(Words.fixed(weight, 0)),\"sites_scored\":\(scored),\"events\":\(events)"
+            + ",\"simulated\":\(isSimulated),\"weight\":\(Words.fixed(weight, 0)),\"sites_scored\":\(scored),\"events\":\(events)"
             + ",\"violation_count\":\(violationCount),\"parts\":[\(parts)]"
             + ",\"signals\":[\(sums.joined(separator: ","))],\"violations\":\(violations)"
     }
@@ -91,7 +95,7 @@ struct ComplianceLine: Sendable {
         _ record: [UInt8], from level: String
     ) throws(JSONError) -> (line: ComplianceLine, weight: Double) {
         var line = ComplianceLine(site: "", behind: level)
-        var numbers: [String: Double] = [:]
+        var texts: [String: String] = [:]
         var (parts, signals): ([Double?], [[Double?]]) = ([], [])
         var cursor = JSONCursor(record)
         try cursor.object { (key, cursor) throws(JSONError) in
@@ -104,12 +108,12 @@ struct ComplianceLine: Sendable {
                 try cursor.array { (_, cursor) throws(JSONError) in
                     signals.append(try row(&cursor, record))
                 }
-            default:
-                numbers[key] = Double(String(decoding: record[try cursor.skipValue()], as: UTF8.self))
+            default: texts[key] = String(decoding: record[try cursor.skipValue()], as: UTF8.self)
             }
         }
+        func number(_ name: String) -> Double? { texts[name].flatMap(Double.init) }
         func whole(_ name: String) throws(JSONError) -> Int {
-            guard let number = numbers[name], (0...1e9).contains(number) else {
+            guard let number = number(name), (0...1e9).contains(number) else {
                 throw JSONError("is missing or absurd", at: 0, path: name)
             }
             return Int(number)
@@ -120,10 +124,21 @@ struct ComplianceLine: Sendable {
             ToldSignal(source, sums: sums.compactMap { $0 })
         }
         guard parts.count == partNames.count, read.count == line.signals.count,
-            let weight = numbers["weight"], weight > 0, weight <= 1e15
+            let weight = number("weight"), weight > 0, weight <= 1e15, isName(line.site ?? ""),
+            (0...100).contains(parts[0] ?? 0), parts.dropFirst().allSatisfy({ (0...1).contains($0 ?? 0) })
         else { throw JSONError("is no line of a month", at: 0) }
+        line.isSimulated = texts["simulated"] != "false" || texts["mode"] != "\"production\""
         (line.parts, line.signals) = (parts, read)
         return (line, weight)
+    }
+
+    /// As a place may be called, which nothing reads as anything else.
+    private static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy { scalar in
+                scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+                    || ["_", ".", "-"].contains(scalar)
+            } && !text.hasPrefix("-")
     }
 
     /// `nil` = not known.

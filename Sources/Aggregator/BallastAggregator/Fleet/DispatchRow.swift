@@ -183,8 +183,11 @@ extension PeakLimit.Verdict {
     var words: String {
         switch self {
         case .running: "active"
-        case .held(let peak): "done: held, at most \(peak.count) W were drawn"
-        case .notHeld(_, let cause): "not held: \(cause.rawValue)"
+        case .held(let peak, 0): "done: held, at most \(peak.count) W were drawn"
+        case .held(let peak, let above):
+            "done: held but for \(above / 1_000) s, at most \(peak.count) W were drawn"
+        case .notHeld(let peak, let cause):
+            "not held: \(cause.rawValue), at most \(peak.count) W were seen to be drawn"
         }
     }
 }

@@ -53,7 +53,8 @@ enum FleetReader {
             let (role, place) = (section.value(Keys.role), section.value(Keys.place))
             let simulated = section.value(Keys.mode)
             let tree = readTree(section, file: file, sites: Set(sites), of: place)
-            let control = readControl(section)
+            var control = readControl(section)
+            control?.isSimulation = simulated == .simulation
             let upward = section.has("upward") ? section.section("upward") { readUpward($0, place) } : nil
             guard let role, let place, let simulated, let tree, let control, section.isClean else {
                 return nil

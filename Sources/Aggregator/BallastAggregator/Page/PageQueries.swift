@@ -56,11 +56,13 @@ extension TelemetryStore {
                 let rows = try Row.fetchCursor(
                     database,
                     sql: """
-                        SELECT data FROM record WHERE site = ? AND kind = ? AND t_ms >= ? AND t_ms < ?
+                        SELECT data, json_extract(data, '$.mode') IS 'production' AS real FROM record
+                        WHERE site = ? AND kind = ? AND json_valid(data) AND t_ms >= ? AND t_ms < ?
                         ORDER BY t_ms LIMIT 40000
                         """, arguments: [site, kind, first, last])
                 while let row = try rows.next() {
                     let text: String = row["data"]
+                    if row["real"] as Bool != true { told.isSimulated = true }
                     if kind == "frequency_event" {
                         told.take(event: Array(text.utf8))
                     } else {
