@@ -95,3 +95,11 @@ need_peers() {
     fi
     export BALLAST_PYTHON="$venv/bin/python"
 }
+
+# Who judges what a fleet loses: HiGHS, beside the peers, for the one command that asks it.
+need_solver() {
+    need_peers
+    "$BALLAST_PYTHON" -c 'import highspy' 2>/dev/null && return
+    say "installing the solver (PyPI highspy)"
+    "$root/.venv/bin/pip" install -q --disable-pip-version-check highspy==1.15.1 numpy==2.4.6
+}

@@ -8,7 +8,7 @@ It connects, starts the link, and obeys lines on standard input, one JSON line e
     gi                          asks for everything; how long it took, and the values by address
     values                      those by address, as they are now
     set ADDRESS VALUE           a setpoint or a switch; whether it was confirmed
-    ci [COUNTER_RESET]          asks for all counters; whether it was done, and the values by address
+    ci [FRZ]                    asks for all counters, or freezes or resets them (c104.Frz); whether it was done, and the values by address
     clock                       sets the clock; whether it was taken
     timed ADDRESS N             N setpoints in turn, each until it is confirmed: the milliseconds of each
     drop                        disconnects and connects anew
@@ -27,7 +27,6 @@ import time
 import c104
 
 PORT, CA = int(sys.argv[1]), int(sys.argv[2])
-
 
 
 def tunnel(words):
@@ -92,7 +91,7 @@ for text in sys.argv[3:]:
 
 
 def wait_open():
-    limit = time.monotonic() + (6 if secured else 20)
+    limit = time.monotonic() + 20
     turn = 0
     while connection.state != c104.ConnectionState.OPEN and time.monotonic() < limit:
         turn += 1

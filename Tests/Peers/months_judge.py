@@ -41,7 +41,7 @@ source: the test
 mark: illustrative
 nominal_hz: 50
 rules:
-  - {effective_from: 2020-01-01, deadband_mhz: 30, droop_min_percent: 3, droop_max_percent: 6, full_response_s: 30, hold_s: 300}
+  - {effective_from: 2020-01-01, deadband_mhz: 30, droop_min_percent: 3, droop_max_percent: 6, full_response_s: 30, hold_s: 600}
 """
 passed, failed = [], []
 
@@ -74,7 +74,8 @@ campus = Aggregator(sys.argv[1], home, ["alpha", "beta"], CAMPUS % (home, region
 alpha, beta = Site(campus, "alpha"), Site(campus, "beta", units=1, place=1)
 begin = (now_ms() // 900_000 - 8) * 900_000
 late = frequency_event(begin, 10, 9)
-late["event"].update({"accuracy": 0.8, "delay": 0.5, "sustained": 0.9})
+# Held for the five minutes that its own score looks at, and not for the ten that the code asks.
+late["event"].update({"accuracy": 0.8, "delay": 0.5, "sustained": 0.9, "held_300_s": 1, "held_600_s": 0.75})
 good = frequency_event(begin, 10, 9)
 good["event"].update({"accuracy": 1, "delay": 1, "sustained": 1})
 # A quarter of an hour in which alpha gave nothing at 49.7 Hz for two minutes.
@@ -91,6 +92,8 @@ own = lines(campus, "NORTH")
 month = time.strftime("%Y-%m", time.gmtime(begin / 1000))
 check("alpha's flat quarter is found by the code", {"rule": "deadband", "event_ms": begin, "share": 0.0, "deviation_hz": -0.3,
       "given_share": 0.0, "seconds": 120} in own[month, "alpha"]["violations"], own[month, "alpha"])
+check("so is what was not held for the code's ten minutes", {"rule": "held", "event_ms": begin, "share": 0.75} in
+      own[month, "alpha"]["violations"], own[month, "alpha"])
 told, end = {}, time.monotonic() + 60
 while time.monotonic() < end and not all((period, site) in told for period, site in own if site):
     time.sleep(0.2)

@@ -82,6 +82,8 @@ public struct Dispatch: Sendable, Equatable {
         self.until = until
     }
 
+    func overlaps(_ other: Dispatch) -> Bool { from < other.until && other.from < until }
+
     /// Whether nothing can change it any more.
     public var isOver: Bool {
         switch state {
@@ -159,18 +161,31 @@ public struct DispatchDesk: Sendable {
 
     public init() {}
 
-    /// Takes one in. Those of a rank that is not above its own, and overlap it in time, are superseded.
+    /// Takes one in. Those of a rank that is not above its own, and overlap it in time, are superseded: now
+    /// where they would begin in its time, else once it begins.
     ///
-    /// - Returns: which were; `nil` where one of a higher rank holds in its time, and it is not taken.
+    /// - Returns: which are now; `nil` where one of a higher rank holds in its time, and it is not taken.
     public mutating func take(_ dispatch: Dispatch, at now: Int64) -> [String]? {
-        let others = dispatches.indices.filter { index in
-            let other = dispatches[index]
-            return !other.isOver && other.from < dispatch.until && dispatch.from < other.until
-        }
-        if others.contains(where: { dispatches[$0].priority > dispatch.priority }) { return nil }
-        for index in others { _ = dispatches[index].handle(.superseded, at: now) }
+        let others = dispatches.filter { !$0.isOver && $0.overlaps(dispatch) }
+        if others.contains(where: { $0.priority > dispatch.priority }) { return nil }
         dispatches.append(dispatch)
-        return others.map { dispatches[$0].id }
+        return giveWay(at: now)
+    }
+
+    /// Ends those whose time a later one has taken.
+    private mutating func giveWay(at now: Int64) -> [String] {
+        var ended: [String] = []
+        for index in dispatches.indices where !dispatches[index].isOver {
+            let own = dispatches[index]
+            let isTaken = dispatches[(index + 1)...].contains { later in
+                !later.isOver && later.priority >= own.priority && later.overlaps(own)
+                    && later.from <= max(now, own.from)
+            }
+            guard isTaken else { continue }
+            _ = dispatches[index].handle(.superseded, at: now)
+            ended.append(own.id)
+        }
+        return ended
     }
 
     /// Tells one of them what has happened; `nil` where there is none of that name.
@@ -182,6 +197,7 @@ public struct DispatchDesk: Sendable {
     /// Lets time pass; what is over for longer than a day is forgotten.
     public mutating func tick(at now: Int64) {
         for index in dispatches.indices { _ = dispatches[index].handle(.tick, at: now) }
+        _ = giveWay(at: now)
         dispatches.removeAll { $0.isOver && now - $0.until > 86_400_000 }
     }
 

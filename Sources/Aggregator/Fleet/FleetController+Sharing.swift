@@ -53,9 +53,10 @@ extension FleetController {
         for node in tree.nodes.indices where tree.isUnder(node, top) {
             if let wish = wishes[node] { (powers[node], governors[node]) = (wish.power, wish.governor) }
         }
+        var losses = LossesBelow()
         // Parents stand before their children.
         for node in tree.nodes.indices where !tree.nodes[node].isLeaf && tree.isUnder(node, top) {
-            spread(node, wishes, abilities, at: now)
+            spread(node, wishes, abilities, &losses, at: now)
         }
         for leaf in children.keys where wishes[leaf] != nil { powers[leaf] = abilities[leaf].fixed }
         for node in tree.nodes.indices.reversed() where !tree.nodes[node].isLeaf && powers[node] != nil {
@@ -157,14 +158,15 @@ extension FleetController {
 
     /// Shares what a place is asked for over its children, beside what some of them give in any case.
     private mutating func spread(
-        _ node: Int, _ wishes: [Wish?], _ abilities: [Ability], at now: Int64
+        _ node: Int, _ wishes: [Wish?], _ abilities: [Ability], _ below: inout LossesBelow, at now: Int64
     ) {
         guard let power = powers[node], let governor = governors[node] else { return }
         let members = tree.nodes[node].children
         let fixed = members.map { abilities[$0].fixed }
         let sum = fixed.reduce(0, +)
         let rest = power < 0 ? min(0, power - sum) : max(0, power - sum)
-        let asked = members.map { child($0, abilities[$0]) }
+        let losses = losses(of: members, sharing: rest, wishes, abilities, &below)
+        let asked = zip(members, losses).map { child($0, abilities[$0], $1) }
         var sharing = sharings[node] ?? FleetSharing(settings.sharing)
         sharing.bounds = node == top ? bounds(beside: fixed + missing(at: now)) : FleetBounds()
         let shared = sharing.share(WholeWatts(rest), over: asked)
@@ -222,12 +224,50 @@ extension FleetController {
         return bounds
     }
 
-    private func child(_ member: Int, _ ability: Ability) -> FleetChild {
+    /// What each place and those below it lose, worked out once a step for each way.
+    private struct LossesBelow {
+        var charging: [LossCurve]?
+        var discharging: [LossCurve]?
+    }
+
+    /// What children lose that share a power: each with its own line, and one that has others below it with
+    /// theirs, as they share its part best.
+    private func losses(
+        of members: [Int], sharing power: Int64, _ wishes: [Wish?], _ abilities: [Ability],
+        _ below: inout LossesBelow
+    ) -> [UnitLosses] {
+        let lines = members.map { tree.nodes[$0].place.line }
+        guard settings.sharing.mode == .minimumLoss, members.contains(where: { !tree.nodes[$0].isLeaf })
+        else {
+            return lines
+        }
+        let way = power < 0 ? \LossesBelow.charging : \.discharging
+        let known = below[keyPath: way] ?? curves(wishes, abilities, isCharge: power < 0)
+        below[keyPath: way] = known
+        let price = LossCurve(beside: members.map { known[$0] }).price(of: Double(abs(power)))
+        return zip(members, lines).map { tree.nodes[$0].isLeaf ? $1 : known[$0].losses(at: price) }
+    }
+
+    /// By the order of the nodes, as their parents see them; one with a wish of its own shares nothing there.
+    private func curves(_ wishes: [Wish?], _ abilities: [Ability], isCharge: Bool) -> [LossCurve] {
+        var curves = tree.nodes.map { _ in LossCurve.none }
+        for node in tree.nodes.indices.reversed() where node != top && wishes[node] == nil {
+            let (own, ability) = (tree.nodes[node], abilities[node])
+            let curve =
+                own.isLeaf
+                ? LossCurve(upTo: Double(isCharge ? -ability.low : ability.high))
+                : LossCurve(beside: own.children.map { curves[$0] })
+            curves[node] = curve.behind(own.place.line)
+        }
+        return curves
+    }
+
+    private func child(_ member: Int, _ ability: Ability, _ losses: UnitLosses) -> FleetChild {
         let charge =
             ability.capacity > 0 ? Fraction(Double(ability.stored) / Double(ability.capacity)) : nil
         return FleetChild(
             charge: WholeWatts(ability.low), discharge: WholeWatts(ability.high), stateOfCharge: charge,
-            losses: tree.nodes[member].place.line, presence: ability.isReporting ? .reporting : .gone,
+            losses: losses, presence: ability.isReporting ? .reporting : .gone,
             group: tree.groups[member])
     }
 }

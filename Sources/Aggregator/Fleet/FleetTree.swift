@@ -74,7 +74,6 @@ public enum FleetFault: Error, Sendable, Equatable {
     /// A campus says that it has so many units, and so many are there.
     case unitsDiffer(String, declared: Int, found: Int)
     case unknownCampus(String, ofUnit: String)
-    case unknownParty(String, ofResource: String)
 }
 
 extension FleetFault: CustomStringConvertible {
@@ -92,7 +91,6 @@ extension FleetFault: CustomStringConvertible {
         case .unknownMember(let id, let zone): "\(zone) names \(id), which is not there"
         case .unitsDiffer(let id, let declared, let found):
             "\(id) says that it has \(declared) units; \(found) are there"
-        case .unknownParty(let id, let resource): "\(resource) belongs to \(id), who is not there"
         case .unknownCampus(let id, let unit): "unit \(unit) belongs to \(id), which is not there"
         }
     }

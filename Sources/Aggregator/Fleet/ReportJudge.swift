@@ -14,8 +14,7 @@ public struct ChildReport: Sendable, Equatable {
     }
 }
 
-/// Why a report is not believed, or a grant not taken. What is refused leaves the child as silent as if
-/// nothing had come.
+/// Why a report is not believed. What is refused leaves the child as silent as if nothing had come.
 public enum ChildRefusal: String, Error, Sendable, Equatable, CaseIterable {
     /// The place is not in the tree, or is called otherwise by now.
     case unknownPlace = "unknown_place"
@@ -25,10 +24,6 @@ public enum ChildRefusal: String, Error, Sendable, Equatable, CaseIterable {
     case aboveNameplate = "above_nameplate"
     /// Its limits are the wrong way round, or it stores more than it can.
     case implausible
-    /// The grant is not from the place right above.
-    case wrongLevel = "wrong_level"
-    /// The grant asks for more than what its own parent was granted.
-    case wider
 }
 
 extension FleetTree {
@@ -51,17 +46,5 @@ extension FleetTree {
             -state.charge.count <= nameplate
         else { throw .aboveNameplate }
         return index
-    }
-
-    /// Whether a place may take a power from another one: from the one right above, and no more than that one
-    /// was itself granted, where it was granted anything.
-    public func judgeGrant(
-        of power: WholeWatts, to place: String, from issuer: String, whoWasGranted granted: WholeWatts?
-    ) throws(ChildRefusal) {
-        guard let index = index(of: place) else { throw .unknownPlace }
-        guard let parent = nodes[index].parent, nodes[parent].place.id == issuer else { throw .wrongLevel }
-        guard let granted else { return }
-        let range = granted.count < 0 ? granted.count...0 : 0...granted.count
-        guard range.contains(power.count) else { throw .wider }
     }
 }

@@ -29,6 +29,7 @@ struct EventJudge {
             response: response, betaMegawattsPerHertz: beta.perHertz, betaShare: beta.share,
             gapMilliseconds: 0, unmeasuredMilliseconds: 0,
             score: score(response), samples: span.first...span.last)
+        event.heldShares = FrequencyRules.holds.map { sustained(for: $0).share }
         integrate(&event)
         return event
     }
@@ -131,7 +132,7 @@ struct EventJudge {
 
     private func score(_ response: ResponseTime) -> EventScore {
         let (accuracy, accuracyWeight) = accuracy()
-        let (sustained, sustainedWeight) = sustained()
+        let (sustained, sustainedWeight) = sustained(for: rules.hold)
         return EventScore(
             accuracy: accuracy, accuracyWeight: accuracyWeight, delay: delay(response), sustained: sustained,
             sustainedWeight: sustainedWeight)
@@ -176,8 +177,8 @@ struct EventJudge {
     }
 
     /// Only while the frequency asks for something, and while the state of charge lets it.
-    private func sustained() -> (Double?, Int64) {
-        let window = (start + rules.fullResponse)..<(start + rules.fullResponse + rules.hold)
+    private func sustained(for hold: Int64) -> (share: Double?, weight: Int64) {
+        let window = (start + rules.fullResponse)..<(start + rules.fullResponse + hold)
         var weight: Int64 = 0
         var good: Int64 = 0
         for index in span.first..<span.last where window.contains(time(index)) {

@@ -47,6 +47,8 @@ public struct FrequencyEvent: Sendable, Equatable {
     /// Time with a frequency or a delivered power that nobody measured.
     public var unmeasuredMilliseconds: Int64
     public var score: EventScore
+    /// The same as `sustained` of the score for each of `FrequencyRules.holds`.
+    public var heldShares: [Double?] = []
     /// Indexes into the samples of the report.
     public var samples: ClosedRange<Int>
 }

@@ -22,6 +22,9 @@ public struct FrequencyRules: Sendable, Equatable {
 
     /// The grid's normal operating band: shown, never scored. `nil` = not asked for.
     public var operatingBand: Band?
+    /// The times to hold that a site tells apart beside its own: a grid code asks for one of them. In ms.
+    public static let holds: [Int64] = [60_000, 120_000, 300_000, 600_000, 900_000, 1_200_000, 1_800_000]
+
     /// Outside it an event begins; `nil` = outside the deadband of the curve in force.
     public var eventBand: Band?
     /// In this time the response must be full.

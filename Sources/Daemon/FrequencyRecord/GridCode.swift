@@ -28,14 +28,18 @@ public struct GridCode: Sendable, Equatable {
     public var effectiveFrom: Int64
     /// The time for a full response, in ms.
     public var fullResponse: Int64
+    /// How long it must then be held, in ms: one of `FrequencyRules.holds`.
+    public var hold: Int64
     /// `nil` = not judged.
     public var curve: Curve?
 
     public init(
-        effectiveFrom: Int64 = .min, fullResponse: Int64 = FrequencyRules().fullResponse, curve: Curve? = nil
+        effectiveFrom: Int64 = .min, fullResponse: Int64 = FrequencyRules().fullResponse,
+        hold: Int64 = FrequencyRules().hold, curve: Curve? = nil
     ) {
         self.effectiveFrom = effectiveFrom
         self.fullResponse = fullResponse
+        self.hold = hold
         self.curve = curve
     }
 
@@ -105,7 +109,7 @@ public struct GridCodes: Sendable, Equatable {
     public func words(at time: Int64) -> String {
         let whose = "\(regulation) (\(mark): \(source))"
         guard let code = code(at: time) else { return "\(whose): not in force yet, nothing is judged" }
-        let times = "full in \(code.fullResponse / 1_000) s, held for \(FrequencyRules().hold / 1_000) s"
+        let times = "full in \(code.fullResponse / 1_000) s, held for \(code.hold / 1_000) s"
         guard let curve = code.curve else { return "\(whose): \(times)" }
         let droop = [curve.droop.lowerBound, curve.droop.upperBound].map { Words.fixed($0 * 100, 1) }
         let band = curve.operatingBand.map { band in
@@ -125,7 +129,7 @@ public struct GridCodes: Sendable, Equatable {
         guard let code = code(at: time) else { return Words.object(members) }
         members += [
             ("full_response_s", "\(code.fullResponse / 1_000)"),
-            ("held_s", "\(FrequencyRules().hold / 1_000)"),
+            ("held_s", "\(code.hold / 1_000)"),
         ]
         guard let curve = code.curve else { return Words.object(members) }
         members += [

@@ -40,7 +40,7 @@ extension FrequencyReport {
         case .unknown: break
         }
         let isMeasured = event.deliveredPeak != nil
-        return Words.object([
+        let members: [(String, String)] = [
             ("begin", JSONText.quoted(Words.utc(event.startMilliseconds))),
             ("begin_seen", event.begin == .seen ? "true" : "false"),
             ("end", JSONText.quoted(event.end.rawValue)),
@@ -69,7 +69,8 @@ extension FrequencyReport {
             ("sustained", Words.number(event.score.sustained, 6)),
             ("accuracy_weight_s", Words.seconds(event.score.accuracyWeight)),
             ("sustained_weight_s", Words.seconds(event.score.sustainedWeight)),
-        ])
+        ]
+        return Words.object(members + event.heldMembers)
     }
 
     private func band(_ band: FrequencyRules.Band?) -> String {
@@ -113,4 +114,14 @@ extension Words {
         guard let value, value.isFinite, value.magnitude < 1e6 else { return "null" }
         return fixed(value, decimals)
     }
+}
+
+extension FrequencyEvent {
+    /// What is told of each time to hold.
+    fileprivate var heldMembers: [(String, String)] {
+        zip(FrequencyRules.holds, heldShares).map { (Self.heldKey($0), Words.number($1, 6)) }
+    }
+
+    /// How the share of a time to hold, in ms, is called in an event's record.
+    static func heldKey(_ hold: Int64) -> String { "held_\(hold / 1_000)_s" }
 }

@@ -84,7 +84,9 @@ public struct ToldResponse: Sendable {
     private mutating func judge(_ numbers: [String: Double], at begin: Int64?) {
         guard let begin, let code = codes.code(at: begin) else { return }
         note(.fullResponse, begin, Self.fullResponse(numbers, code))
-        note(.held, begin, numbers["sustained"])
+        // Sites of an older version tell their own time alone.
+        let own = code.hold == FrequencyRules().hold ? numbers["sustained"] : nil
+        note(.held, begin, numbers[FrequencyEvent.heldKey(code.hold)] ?? own)
     }
 
     /// As the site has judged it, or by the time that it took where the code asks for another one.

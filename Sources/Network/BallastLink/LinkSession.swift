@@ -30,23 +30,26 @@ struct LinkSession {
     /// The stream of which it has other records, said to the spool's writer once.
     private var contested: SpoolEpoch?
     private var token: String?
-    private var recordLimit: Int
+    private var pace: ReportPace
     /// When the aggregator's history was said last.
     private var witnessed: ContinuousClock.Instant?
     private var silence = ControllerSilence()
     /// When the newest state was sent last.
     private var presented: ContinuousClock.Instant?
     private let traffic: Traffic?
+    private let clock: () -> ContinuousClock.Instant
 
     init(
-        config: LinkConfig, traffic: Traffic? = nil, log: @escaping (String) -> Void,
+        config: LinkConfig, traffic: Traffic? = nil,
+        clock: @escaping () -> ContinuousClock.Instant = { .now }, log: @escaping (String) -> Void,
         post: @escaping (_ body: [UInt8], _ epoch: SpoolEpoch, _ token: String) async -> ReportAnswer
     ) {
         self.config = config
         self.traffic = traffic
         self.log = log
         self.post = post
-        recordLimit = config.batchRecords
+        self.clock = clock
+        pace = ReportPace(most: config.batchRecords)
     }
 
     /// Does the next thing there is to do.
@@ -90,7 +93,9 @@ struct LinkSession {
         }
         let body = ReportBody.encode(
             site: config.site, epoch: reader.epoch, batch, try aside(reader, durable))
+        let begun = clock()
         let answer = await post(body, reader.epoch, token)
+        keepPace(answer, batch, clock() - begun)
         if case .stored = answer { note(batch) } else if mustTell { silence.forget() }
         return try take(answer, to: batch, reader)
     }
@@ -119,8 +124,18 @@ struct LinkSession {
 
     /// What it says it has goes again apart from what comes behind that: it may be something else.
     private func most(after position: UInt64) -> Int {
-        guard let doubted, doubted > position else { return recordLimit }
-        return min(recordLimit, Int(clamping: doubted - position))
+        guard let doubted, doubted > position else { return pace.limit }
+        return min(pace.limit, Int(clamping: doubted - position))
+    }
+
+    private mutating func keepPace(_ answer: ReportAnswer, _ batch: SpoolBatch?, _ time: Duration) {
+        guard let records = batch?.records.count else { return }
+        switch answer {
+        case .stored: pace.stored(records, in: time)
+        case .unreachable: pace.lost(records, in: time)
+        case .tooLarge: pace.shrink(records)
+        case .rewind, .refused: break
+        }
     }
 
     private func note(_ batch: SpoolBatch?) {
@@ -186,7 +201,6 @@ struct LinkSession {
     ) throws(SpoolError) -> Duration {
         switch answer {
         case .stored(let number, let history, let differing):
-            recordLimit = config.batchRecords
             witness(history)
             let isOfReport = batch?.records.contains { $0.number == differing } ?? false
             if let differing, isOfReport, contested != reader.epoch {
@@ -197,9 +211,7 @@ struct LinkSession {
             try moveTo(number)
             enter(.wentBack(to: number))
             return backoff.next(using: &generator)
-        case .tooLarge where (batch?.records.count ?? 0) > 1:
-            recordLimit = max(1, (batch?.records.count ?? 0) / 2)
-            return .zero
+        case .tooLarge where (batch?.records.count ?? 0) > 1: return .zero
         case .rewind(let number):
             // Forward there is nothing to go back to: believed, it would skip records that nobody has.
             enter(.refused(status: 409, reason: "it says it has all through \(number), which lies ahead"))

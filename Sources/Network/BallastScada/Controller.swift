@@ -26,10 +26,12 @@ final class Controller: Sendable {
     private static let pause = Duration.milliseconds(200)
     /// A controller that tells nothing for so long is looked for anew.
     private static let silence = Duration.seconds(2)
+    /// What has waited for longer behind another wish is nobody's wish any more; an end of one always is.
+    private static let patience = Duration.seconds(1)
     private let path: String
     private let validity: Duration
     private let news = Mutex(News())
-    private let wishes = Mutex<[(number: UInt64, wish: Outstation.Wish)]>([])
+    private let wishes = Mutex<[(number: UInt64, wish: Outstation.Wish, since: MonotonicTime)]>([])
     private let asked: WakeUp
     private let stop = StopFlag()
     let bell: Bell
@@ -44,8 +46,9 @@ final class Controller: Sendable {
     func end() { stop.raise() }
 
     func ask(_ number: UInt64, _ wish: Outstation.Wish) {
-        wishes.withLock { $0.append((number, wish)) }
-        asked.signal(at: .now())
+        let now = MonotonicTime.now()
+        wishes.withLock { $0.append((number, wish, now)) }
+        asked.signal(at: now)
     }
 
     /// What has come since the last call; the status stays.
@@ -62,7 +65,8 @@ final class Controller: Sendable {
             asked.wait(until: .now() + Self.pause)
             _ = asked.take()
             while let next = wishes.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
-                let refusal = carry(next.wish)
+                let hasWaited = next.wish != .release && .now() - next.since > Self.patience
+                let refusal = hasWaited ? "it waited too long: ask again" : carry(next.wish)
                 news.withLock { $0.answers.append(Answer(number: next.number, refusal: refusal)) }
                 bell.ring()
             }

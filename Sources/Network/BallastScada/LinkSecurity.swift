@@ -31,6 +31,8 @@ public enum CipherSuite: String, Sendable, CaseIterable {
 /// profile of IEC 62351-3 asks.
 struct LinkSecurity {
     fileprivate let context: NIOSSLContext
+    /// Who must have signed what a master shows.
+    let authority: [NIOSSLCertificate]
     /// Fingerprints of certificates that count no more.
     let revoked: Set<String>
 
@@ -40,7 +42,8 @@ struct LinkSecurity {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(file: files.key, format: .pem)))
-        configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(files.authority))
+        authority = try NIOSSLCertificate.fromPEMFile(files.authority)
+        configuration.trustRoots = .certificates(authority)
         // Who the master is says its certificate, not its name: a link comes from a listed address.
         configuration.certificateVerification = .noHostnameVerification
         let older = files.suites.compactMap(\.cipher)
@@ -132,6 +135,8 @@ final class SecureEnd {
 
     /// Why one that is revoked is not believed.
     static let isRevoked = "its certificate is revoked"
+    /// Why one that was heard must show itself anew.
+    static let isNewAuthority = "the authority of masters is another one now: it may come again"
 
     /// Whether the other side has closed the session.
     var isEnded: Bool { !channel.isActive }

@@ -162,14 +162,20 @@ struct Masters: ~Copyable {
 
     mutating func close(_ link: Int) { peers[link] = nil }
 
-    /// Takes over what links from now on show and must show; one whose certificate is revoked now is gone.
+    /// Takes over what links from now on show and must show. One whose certificate is revoked now is gone;
+    /// where the authority is another one all are, and who can show the new one's comes again.
     mutating func take(_ security: LinkSecurity) -> [Event] {
+        let isNewAuthority = self.security.map { $0.authority != security.authority } ?? false
         self.security = security
-        let revoked = peers.filter { peer in
-            peer.value.security?.shown.map { security.revoked.contains($0) } ?? false
+        var events: [Event] = []
+        for link in peers.keys.sorted() {
+            guard let secure = peers[link]?.security else { continue }
+            let isRevoked = secure.shown.map { security.revoked.contains($0) } ?? false
+            guard isRevoked || isNewAuthority else { continue }
+            peers[link] = nil
+            events.append(.untrusted(link: link, isRevoked ? SecureEnd.isRevoked : SecureEnd.isNewAuthority))
         }
-        for link in revoked.keys { peers[link] = nil }
-        return revoked.keys.sorted().map { .untrusted(link: $0, SecureEnd.isRevoked) }
+        return events
     }
 
     /// In digits; empty where the peer is gone already.

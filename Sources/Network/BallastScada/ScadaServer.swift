@@ -18,6 +18,7 @@ struct ScadaServer: ~Copyable {
     private var heartbeat = 0
     private var beatDue: MonotonicTime
     private var refusal: String?
+    private var still = StoodStill(at: .now())
     private let log: (String) -> Void
 
     init(
@@ -40,11 +41,12 @@ struct ScadaServer: ~Copyable {
         while true {
             if let signal = signals.wait(timeout: .zero) {
                 guard signal == SIGHUP else { return }
-                reload(Self.moment())
+                reload(moment())
             }
             let events = masters.wait(controller.bell.number, atMost: Self.turn) { .now() }
             controller.bell.still()
-            let moment = Self.moment()
+            let moment = moment()
+            still.turn(at: moment.monotonic)
             for event in events { take(event, moment) }
             tend(moment)
         }
@@ -61,10 +63,12 @@ struct ScadaServer: ~Copyable {
         }
     }
 
-    private static func moment() -> OutstationMoment {
-        OutstationMoment(
+    private mutating func moment() -> OutstationMoment {
+        var moment = OutstationMoment(
             monotonic: .now(), wall: WallClock.nowMilliseconds(),
             isSynchronised: ClockDiscipline()?.isSynchronised == true)
+        moment.isBehind = still.isBehind(at: moment.monotonic)
+        return moment
     }
 
     private mutating func take(_ event: Masters.Event, _ moment: OutstationMoment) {

@@ -50,6 +50,9 @@ extension Outstation {
         case notThisGroup = "its group may not command"
         case busy = "another one waits for its answer"
         case nothingSelected = "nothing is selected"
+        case negative = "it is marked as a refusal"
+        case sequence = "it is a sequence"
+        case stoodStill = "the program stood still: ask again"
     }
 
     mutating func command(_ asdu: ASDU, _ object: InformationObject, _ link: Int, _ moment: OutstationMoment)
@@ -84,7 +87,10 @@ extension Outstation {
         guard let group = connections[link]?.group, settings.groupsMayCommand[group] else {
             return .notThisGroup
         }
+        if moment.isBehind { return .stoodStill }
         if asdu.isTest { return .test }
+        if asdu.isNegative { return .negative }
+        if asdu.isSequence { return .sequence }
         if asdu.objects.count != 1 { return .manyObjects }
         guard asdu.type.hasTime else { return settings.wantsTimedCommands ? .notTimed : nil }
         guard let time = object.time?.milliseconds1970, moment.isSynchronised else { return .tooOld }

@@ -63,7 +63,7 @@ extension Outstation {
             guard object.address == 0 else {
                 return reply(asdu.answered(.unknownObject, isNegative: true), link)
             }
-            interrogate(asdu, group, confirmation, link)
+            interrogate(asdu, group, confirmation, link, moment)
         case (.read, _): read(asdu, object.address, link)
         case (.clockSynchronisation, _):
             // The gateway's own clock sources rule; what it says now goes back with the refusal.
@@ -78,29 +78,43 @@ extension Outstation {
     }
 
     /// A second interrogation waits for the end of the first: its answers would only fill the queue.
-    private mutating func interrogate(_ asdu: ASDU, _ group: UInt8, _ confirmation: Cause, _ link: Int) {
+    /// What freezes does so at once, and is no reading.
+    private mutating func interrogate(
+        _ asdu: ASDU, _ qualifier: UInt8, _ confirmation: Cause, _ link: Int, _ moment: OutstationMoment
+    ) {
+        let wantsCounters = asdu.type == .counterInterrogation
+        let group = wantsCounters ? qualifier & 0x3F : qualifier
+        let freeze = wantsCounters ? CounterFreeze(rawValue: qualifier >> 6) ?? .none : .none
         let isBusy =
             connections[link]?.replies.contains {
                 $0.cause == .activationTermination && $0.objects.first?.address == 0
             } == true
-        let isRight =
-            asdu.type == .interrogation ? (20...36).contains(group) : (1...5).contains(group & 0x3F)
-        // Counters go on: they are read as they are, never frozen or reset from afar; and nothing is aborted.
+        // Nothing is aborted; and what was to be frozen when nobody looked is frozen now by nobody.
         let isPossible =
-            isRight && asdu.cause == .activation && (asdu.type == .interrogation || group & 0xC0 == 0)
-        guard isPossible, !isBusy, !asdu.isTest else {
+            (wantsCounters ? 1...5 : 20...36).contains(group) && asdu.cause == .activation
+            && !asdu.isTest && !asdu.isNegative && (freeze == .none ? !isBusy : !moment.isBehind)
+        guard isPossible, let masters = connections[link]?.group else {
             return reply(asdu.answered(confirmation, isNegative: true), link)
         }
         reply(asdu.answered(confirmation, isNegative: false), link)
-        let wantsCounters = asdu.type == .counterInterrogation
-        let everything: UInt8 = wantsCounters ? 5 : 20
-        let wanted = table.points.indices.filter { index in
-            let point = table.points[index]
-            let isInGroup = point.group.map { $0 == Int(group) - (wantsCounters ? 0 : 20) } ?? false
-            return (point.kind == .counter) == wantsCounters && (group == everything || isInGroup)
+        let wanted = points(inGroup: group, counters: wantsCounters)
+        if freeze == .none {
+            let cause = Self.cause(of: group, counters: wantsCounters)
+            for page in pages(of: wanted, cause, group: masters) { reply(page, link) }
+            if wantsCounters { noteRead(wanted, masters) }
+        } else {
+            self.freeze(wanted, freeze, masters)
         }
-        for page in pages(of: wanted, Self.cause(of: group, counters: wantsCounters)) { reply(page, link) }
         reply(asdu.answered(.activationTermination, isNegative: false), link)
+    }
+
+    /// 20 and 5 are all of them.
+    private func points(inGroup group: UInt8, counters isCounter: Bool) -> [Int] {
+        table.points.indices.filter { index in
+            let point = table.points[index]
+            let isInGroup = point.group.map { $0 == Int(group) - (isCounter ? 0 : 20) } ?? false
+            return (point.kind == .counter) == isCounter && (group == (isCounter ? 5 : 20) || isInGroup)
+        }
     }
 
     /// Counters: 37 for all of them, 38 … 41 for their groups. The rest says its own number.
@@ -114,6 +128,7 @@ extension Outstation {
         guard let index = points[address], table.points[index].kind != .counter else {
             return reply(asdu.answered(.unknownObject, isNegative: true), link)
         }
-        for page in pages(of: [index], .requested) { reply(page, link) }
+        guard let group = connections[link]?.group else { return }
+        for page in pages(of: [index], .requested, group: group) { reply(page, link) }
     }
 }

@@ -3,13 +3,15 @@ import Quantities
 /// What the station tells by itself, and how values are written.
 extension Outstation {
     /// ASDUs without times for some points, as few as hold them.
-    func pages(of indices: [Int], _ cause: Cause) -> [ASDU] {
+    ///
+    /// - Parameter group: of the masters that ask, whose view of counters it is.
+    func pages(of indices: [Int], _ cause: Cause, group: Int) -> [ASDU] {
         var pages: [ASDU] = []
         for kind in MonitoredPoint.Kind.allCases {
             let type = kind.typeID
             let most = min(127, (APDU.longestASDU - ASDU.headerLength) / (3 + type.elementLength))
             let objects = indices.filter { table.points[$0].kind == kind }.map { index in
-                InformationObject(table.points[index].address, element(index))
+                InformationObject(table.points[index].address, element(index, group))
             }
             for start in stride(from: 0, to: objects.count, by: most) {
                 let part = Array(objects[start..<min(start + most, objects.count)])
@@ -19,8 +21,8 @@ extension Outstation {
         return pages
     }
 
-    /// The element of a point as it stands.
-    private func element(_ index: Int) -> InformationValue {
+    /// The element of a point as it stands, and of a counter as a group of masters sees it.
+    private func element(_ index: Int, _ group: Int) -> InformationValue {
         let point = table.points[index]
         switch (point.kind, values[index]) {
         case (.single, .flag(let isOn)): return .single(isOn, .good)
@@ -37,18 +39,8 @@ extension Outstation {
             let (number, quality) = Self.whole(value / point.scale * 32_768)
             return .normalised(number, quality)
         case (.normalised, _): return .normalised(0, .invalid)
-        case (.counter, .number(let value)): return .counter(Self.count(value * point.scale), 0)
-        case (.counter, _): return .counter(0, Self.invalidCount)
+        case (.counter, _): return total(index, group)
         }
-    }
-
-    /// IV of a counter's octet.
-    private static let invalidCount: UInt8 = 0x80
-
-    /// Whole units that are full; goes on at zero after 2³¹ − 1.
-    private static func count(_ value: Double) -> Int32 {
-        // What is a whole number but for the rounding of its scale is that number.
-        Int32((value + 1e-6).rounded(.down).truncatingRemainder(dividingBy: 2_147_483_648))
     }
 
     /// The nearest number of sixteen bits; what does not fit is marked.
@@ -65,10 +57,13 @@ extension Outstation {
         for index in table.points.indices where isMoved(index) {
             told[index] = values[index]
             let point = table.points[index]
-            let event = ASDU(
-                point.kind.timedTypeID, .spontaneous, commonAddress: table.commonAddress,
-                objects: [InformationObject(point.address, element(index), time: time)])
-            for group in groups.indices { keep(event, group) }
+            for group in groups.indices {
+                let value = point.kind == .counter ? running(index, group) : element(index, group)
+                let event = ASDU(
+                    point.kind.timedTypeID, .spontaneous, commonAddress: table.commonAddress,
+                    objects: [InformationObject(point.address, value, time: time)])
+                keep(event, group)
+            }
         }
     }
 
@@ -105,11 +100,12 @@ extension Outstation {
             cycleDue[index] = now + cycle
         }
         guard !due.isEmpty else { return }
-        let pages = pages(of: due, .periodic)
-        for group in groups {
+        for group in groups.indices {
             // A master that is behind gets the next round.
-            guard let link = group.active, connections[link]?.replies.isEmpty == true else { continue }
-            for page in pages { reply(page, link) }
+            guard let link = groups[group].active, connections[link]?.replies.isEmpty == true else {
+                continue
+            }
+            for page in pages(of: due, .periodic, group: group) { reply(page, link) }
         }
     }
 }

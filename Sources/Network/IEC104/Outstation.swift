@@ -7,6 +7,8 @@ public struct OutstationMoment: Sendable {
     public var wall: Int64
     /// Whether the wall clock is disciplined; without that no time tag of a command is believed.
     public var isSynchronised: Bool
+    /// Whether what comes now may have waited for long, for the program has stood still: no command is taken.
+    public var isBehind = false
 
     public init(monotonic: MonotonicTime, wall: Int64, isSynchronised: Bool) {
         self.monotonic = monotonic
@@ -94,6 +96,8 @@ public struct Outstation: Sendable {
         /// How many of the oldest events are under way.
         var underWay = 0
         var isInitialised = false
+        /// By the places of their points.
+        var counters: [Int: CounterView] = [:]
     }
 
     /// The most events that wait for a master.

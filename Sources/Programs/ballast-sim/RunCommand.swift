@@ -43,6 +43,9 @@ struct RunCommand: ParsableCommand {
         help: "Write the time line as a drawing (SVG); of several files each has its name before the ending.")
     var plot: String?
 
+    @Option(help: "Write every sample of the plant and of what the controller says, as CSV; of one file.")
+    var samples: String?
+
     @Option(help: "Write a recording of every cycle, for ballastctl replay; of one file, virtual alone.")
     var capture: String?
 
@@ -68,6 +71,7 @@ struct RunCommand: ParsableCommand {
         if capture != nil && (files.count > 1 || tier != .virtual) {
             throw ValidationError("--capture stands with one file, in virtual time")
         }
+        if samples != nil && files.count > 1 { throw ValidationError("--samples stands with one file") }
     }
 
     func run() throws {
@@ -79,6 +83,7 @@ struct RunCommand: ParsableCommand {
             Progress.clear()
             show(outcome)
             if let plot { try write(RunPlot(outcome).svg, to: path(plot, of: outcome)) }
+            if let samples { try write(RunSamples.csv(outcome.history), to: samples) }
             outcomes.append(outcome)
         }
         Progress.clear()

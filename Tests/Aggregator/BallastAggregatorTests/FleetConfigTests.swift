@@ -140,6 +140,9 @@ import YAMLText
         let own = text.replacing("region", with: "campus").replacing("place: IN", with: "place: A")
         let below = try #require(try config(own, in: scratch).fleet)
         #expect(below.tree.nodes.map(\.place.id) == ["IN", "MH", "Pune", "A", "U1", "U2"])
+        // Both say the same of the country: it is one place.
+        let both = text + "  places:\n    - {id: IN, level: country}\n"
+        #expect(try config(both, in: scratch).fleet?.tree == fleet.tree)
     }
 
     @Test(arguments: ["region.yaml", "campus.yaml"])

@@ -240,6 +240,23 @@ struct Level {
         #expect(level.power("B") > 1 && level.sum == 80_000, "a lower rank does not cut into it")
     }
 
+    @Test func `tomorrow's dispatch leaves today's alone`() throws {
+        var level = try Level()
+        try level.run(1)
+        try level.ask("today", "C1", 60_000)
+        try level.run(2)
+        let from = level.now + 5_000
+        let later = Dispatch(
+            "later", .market, reason: "test", power: WholeWatts(90_000), from: from, until: from + 5_000)
+        try level.controller.take(try #require(later), for: "C1", at: level.now)
+        for _ in 0..<4 {
+            try level.run(1)
+            #expect(level.sum == 60_000)
+        }
+        try level.run(2)
+        #expect(level.sum == 90_000 && level.stateOf("today") == .expired(.superseded))
+    }
+
     typealias Wish = (id: String, place: String, power: Int64, refusal: DispatchRefusal?, why: Comment)
 
     // swift-format-ignore

@@ -88,6 +88,26 @@ import Testing
         #expect(Dispatch("D", .agc, reason: "r", power: WholeWatts(1), from: 2, until: 2) == nil)
     }
 
+    @Test func `one that begins later leaves the time before it to who runs, and takes over as it begins`()
+        throws
+    {
+        var desk = DispatchDesk()
+        #expect(desk.take(try Self.dispatch("now", from: 10, until: 100), at: 10) == [])
+        for event in [Dispatch.Event.delivered, .accepted] { _ = desk.handle(event, of: "now", at: 11) }
+        #expect(desk.take(try Self.dispatch("later", from: 50, until: 90), at: 12) == [])
+        #expect(desk.take(try Self.dispatch("behind", from: 100, until: 110), at: 12) == [])
+        desk.tick(at: 49)
+        #expect(desk.active?.id == "now" && desk.current(at: 49)?.id == "now")
+        // Taken back before it begins, it takes nobody's time.
+        var without = desk
+        _ = without.handle(.revoked, of: "later", at: 49)
+        without.tick(at: 50)
+        #expect(without.current(at: 50)?.id == "now")
+        desk.tick(at: 50)
+        #expect(desk.dispatches.map(\.state).prefix(2) == [.expired(.superseded), .pending])
+        #expect(desk.current(at: 50)?.id == "later" && desk.current(at: 101)?.id == "behind")
+    }
+
     @Test func `the higher rank holds, and an equal one that comes later`() throws {
         var desk = DispatchDesk()
         #expect(desk.take(try Self.dispatch("schedule", .schedule), at: 1) == [])

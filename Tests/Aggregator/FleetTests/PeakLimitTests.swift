@@ -49,29 +49,4 @@ import Testing
         #expect(PeakLimit(WholeWatts(1), from: 1, until: 1) == nil)
         #expect(PeakLimit(WholeWatts(-1), from: 1, until: 2) == nil)
     }
-
-    @Test func `what parties have stands at places that are there`() throws {
-        let tree = try FleetTree([
-            TreeTests.top, TreeTests.state, FleetPlace("A", .node, parent: "MH"),
-            FleetPlace("B", .node, parent: "MH"),
-        ])
-        let asha = Party("asha", .prosumer)
-        let battery = Resource("b1", .battery, party: "asha", place: "A")
-        let register = try FleetRegister(
-            [asha], [battery, Resource("pv1", .pv, party: "asha", place: "B")], in: tree)
-        let states = tree.nodes.map { $0.isLeaf ? TreeTests.site(7) : nil }
-        #expect(register.rollUp(of: "asha", in: tree, states).power == 7, "batteries alone")
-        do throws(FleetFaults) {
-            _ = try FleetRegister(
-                [asha, asha], [battery, battery, Resource("x", .load, party: "who", place: "where")], in: tree
-            )
-            Issue.record("it is taken")
-        } catch {
-            #expect(
-                error.faults == [
-                    .sameName("asha"), .sameName("b1"), .unknownParty("who", ofResource: "x"),
-                    .unknownMember("where", of: "x"),
-                ])
-        }
-    }
 }

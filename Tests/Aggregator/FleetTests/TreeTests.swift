@@ -187,30 +187,4 @@ import YAMLText
         do throws(ChildRefusal) { _ = try tree.judge(report, at: 1_000_000) } catch { refusal = error }
         #expect(refusal == row.refusal, row.why)
     }
-
-    // swift-format-ignore
-    static let grants: [(power: Int64, issuer: String, granted: Int64?, refusal: ChildRefusal?, why: Comment)] = [
-        ( 10, "C1", 10,  nil,         "all of it"),
-        ( 11, "C1", 10,  .wider,      "a watt more"),
-        ( -1, "C1", 10,  .wider,      "the other way"),
-        (-10, "C1", -10, nil,         "a charge"),
-        (-11, "C1", -10, .wider,      "a watt more of it"),
-        ( 99, "C1", nil, nil,         "its parent is its own master"),
-        (  1, "MH", 10,  .wrongLevel, "over its parent's head"),
-        (  1, "A",  10,  .wrongLevel, "of itself"),
-    ]
-
-    @Test(arguments: grants)
-    func `a grant comes from the place right above, and only narrows`(
-        row: (power: Int64, issuer: String, granted: Int64?, refusal: ChildRefusal?, why: Comment)
-    ) throws {
-        let tree = try FleetTree([Self.top, Self.state, Self.campus, Place("A", .node, parent: "C1")])
-        var refusal: ChildRefusal?
-        do throws(ChildRefusal) {
-            try tree.judgeGrant(
-                of: WholeWatts(row.power), to: "A", from: row.issuer,
-                whoWasGranted: row.granted.map { WholeWatts($0) })
-        } catch { refusal = error }
-        #expect(refusal == row.refusal, row.why)
-    }
 }

@@ -175,6 +175,13 @@ func startPeer(_ script: String, _ arguments: [String], name: String, in scratch
 }
 
 extension Program {
+    /// Whether a peer's first line is `READY` and this, before so much time has passed.
+    func isReady(_ state: String, within time: Duration) -> Bool {
+        let limit = MonotonicTime.now() + time
+        while !output.contains("\n"), MonotonicTime.now() < limit { _ = Glibc.poll(nil, 0, 10) }
+        return output.hasPrefix("READY \(state)\n")
+    }
+
     /// What follows `READY` in a peer's first line.
     func ready() throws -> String {
         try eventually("READY from the peer:\n\(log)") { output.contains("\n") }

@@ -88,6 +88,25 @@ import Testing
         }
     }
 
+    /// 68 kW are asked for from the sixtieth second on for 400; from the 300th on nothing comes. What is judged begins
+    /// 30 s after the event: 210 s are well.
+    @Test func `the time to hold is the grid code's: told for each, and judged by the one in force`() throws {
+        let event = try #require(Bench.step(delivered: { $0 < 300 ? $1 : 0 }).report().events.first)
+        let told = zip(FrequencyRules.holds, event.heldShares)
+        for (hold, share) in told {
+            // The event asks for 370 s from there on, whatever the code would have held.
+            #expect(isClose(share, 210 / min(max(210, Double(hold) / 1_000), 370)), "\(hold): \(share ?? -1)")
+        }
+        let text = try #require(Bench.step(delivered: { $0 < 300 ? $1 : 0 }).report().eventTexts.first)
+        for hold in FrequencyRules.holds {
+            let code = GridCode(effectiveFrom: 0, hold: hold)
+            var response = ToldResponse(GridCodes("a code", source: "the test", mark: "illustrative", [code]))
+            response.take(event: Array("{\"t_ms\":5,\"event\":\(text)}".utf8))
+            let found = response.violations.filter { $0.rule == .held }
+            #expect(found.isEmpty == (hold <= 210_000), "\(hold): \(response.violations)")
+        }
+    }
+
     @Test func `a gap inside an event is an error for as long as it lasts`() throws {
         var bench = Bench.step()
         bench.samples.removeAll { (200_000..<205_000).contains($0.milliseconds - Bench.origin) }

@@ -43,6 +43,9 @@ def run(rig):
     rig.simulate("fault cell_overheat BESS_01 rate_k_per_s=5")
     rig.until_mode("tripped")
     rig.until(lambda: rig.status()["latches_saved"], "the trip is on disk")
-    rig.sh("dpkg -i --force-downgrade /rig/packages/ballast_*.deb", limit=600)
+    said = rig.sh("dpkg -i --force-downgrade /rig/packages/ballast_*.deb 2>&1 || true", limit=600)
+    rig.check("is older than" in said, "an older version is not put back over a newer one", said[-300:])
+    rig.sh("dpkg-deb -f /rig/packages/ballast_*.deb Version >/etc/ballast/older-version; "
+           "dpkg -i --force-downgrade /rig/packages/ballast_*.deb", limit=600)
     unit, _ = rig.until_mode("tripped")
     rig.check(bool(unit["trips"]), "an upgrade, or the way back, is no reset", unit["trips"])

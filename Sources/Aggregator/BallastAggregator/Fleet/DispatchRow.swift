@@ -50,7 +50,7 @@ struct DispatchWish: Sendable, Equatable {
         guard (power == nil) != (limit == nil) else {
             throw JSONError("exactly one of power_w and limit_w is given", at: 0, path: "power_w")
         }
-        guard abs(power ?? 0) <= 1_000_000_000_000, (0...1_000_000_000_000).contains(limit ?? 0) else {
+        guard (power ?? 0).magnitude <= 1_000_000_000_000, (0...1_000_000_000_000).contains(limit ?? 0) else {
             throw JSONError("is outside ±10¹² W", at: 0, path: power == nil ? "limit_w" : "power_w")
         }
         (from, until, seconds) = (numbers["from_ms"], numbers["until_ms"], numbers["for_s"])

@@ -90,8 +90,9 @@ enum FleetReader {
         }
         guard reader.isClean else { return nil }
         do throws(FleetFaults) {
+            // What both say alike is one place: the country, mostly.
             let whole = try FleetTree(
-                (files.isEmpty ? [] : try seed.places()) + own, zones: zones)
+                (files.isEmpty ? [] : try seed.places().filter { !own.contains($0) }) + own, zones: zones)
             var remarks = whole.remarks.map(\.description)
             let places = pruned(whole, sites.subtracting(way(to: level, in: whole)))
             let here = Set(places.map(\.id))

@@ -38,7 +38,7 @@ enum GridCodeFile {
         let (steep, flat) = (reader.value(Keys.steepest), reader.value(Keys.flattest))
         let (full, hold) = (reader.value(Keys.full), reader.value(Keys.hold))
         let (low, high) = (reader.value(Keys.low), reader.value(Keys.high))
-        guard let from, let deadband, let steep, let flat, let full, hold != nil, let low, let high else {
+        guard let from, let deadband, let steep, let flat, let full, let hold, let low, let high else {
             return nil
         }
         if steep > flat { reader.refuse("droop_min_percent", "is above droop_max_percent") }
@@ -56,7 +56,7 @@ enum GridCodeFile {
                 lowMillihertz: Int((low * 1_000).rounded()), highMillihertz: Int((high * 1_000).rounded()))
         }
         return GridCode(
-            effectiveFrom: from, fullResponse: full,
+            effectiveFrom: from, fullResponse: full, hold: hold,
             curve: GridCode.Curve(
                 nominal: nominal, deadband: deadband, droop: steep / 100...flat / 100, operatingBand: band))
     }
@@ -86,10 +86,10 @@ enum GridCodeFile {
         static let full = ConfigKey<Int64>.whole(
             "full_response_s", 1...600, "s", .required, "the time for a full response"
         ) { Int64($0) * 1_000 }
-        static let hold = ConfigKey<Int>.whole(
-            "hold_s", 300...300, "s", .required,
-            "how long it is held; sites judge five minutes, and no other time"
-        ) { $0 }
+        static let hold = ConfigKey<Int64>.choice(
+            "hold_s", FrequencyRules.holds.map { ("\($0 / 1_000)", $0) }, .required,
+            "how long it is then held, of the times that sites tell"
+        )
         static let low = band("operating_band_low_hz")
         static let high = band("operating_band_high_hz")
 

@@ -36,7 +36,7 @@ struct LevelReport: Sendable, Equatable {
         }
         func value(_ name: String) throws(JSONError) -> Int64 {
             // Sums of a whole fleet of such stay inside Int64.
-            guard let value = values[name], abs(value) <= 1_000_000_000_000_000 else {
+            guard let value = values[name], value.magnitude <= 1_000_000_000_000_000 else {
                 throw JSONError("is missing or absurd", at: 0, path: name)
             }
             return value
@@ -46,7 +46,7 @@ struct LevelReport: Sendable, Equatable {
             power: WholeWatts(try value("power_w")), charge: WholeWatts(try value("charge_w")),
             discharge: WholeWatts(try value("discharge_w")), stored: WattHours(try value("stored_wh")),
             capacity: WattHours(try value("capacity_wh")), isSimulated: mode != "production",
-            meter: values["meter_w"].map { WholeWatts($0) })
+            meter: values["meter_w"] == nil ? nil : WholeWatts(try value("meter_w")))
         (nameplate, heard, silent) = (try value("nameplate_w"), try value("heard"), try value("silent"))
     }
 

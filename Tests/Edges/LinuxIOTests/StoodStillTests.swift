@@ -1,7 +1,6 @@
+import LinuxIO
 import Quantities
 import Testing
-
-@testable import BallastDaemon
 
 /// A thread that goes round each 200 ms, on a clock of its own.
 @Suite struct StoodStillTests {

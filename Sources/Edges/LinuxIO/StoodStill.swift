@@ -1,10 +1,9 @@
-import LinuxIO
 import Quantities
 
 /// Whether the program has stood still until just now: what lies at its door may have been asked long ago, by
 /// somebody who has been told since that nobody answered. None of it is carried out but a stop.
-struct StoodStill {
-    /// The thread goes round each 200 ms.
+public struct StoodStill {
+    /// Threads that ask go round each 200 ms or less.
     private static let longest = Duration.seconds(1)
     /// Those who came meanwhile are let in and heard in the next rounds.
     private static let after = Duration.milliseconds(500)
@@ -12,16 +11,17 @@ struct StoodStill {
     private var turnedAt: MonotonicTime
     private var behindUntil: MonotonicTime?
 
-    init(at now: MonotonicTime) { turnedAt = now }
+    /// It runs from `now` on.
+    public init(at now: MonotonicTime) { turnedAt = now }
 
     /// The thread goes round.
-    mutating func turn(at now: MonotonicTime) {
+    public mutating func turn(at now: MonotonicTime) {
         look(at: now)
         turnedAt = now
     }
 
     /// What is heard now may be from before.
-    mutating func isBehind(at now: MonotonicTime) -> Bool {
+    public mutating func isBehind(at now: MonotonicTime) -> Bool {
         look(at: now)
         return behindUntil.map { now < $0 } ?? false
     }
