@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlSocket
 import Glibc
 import Incident
+import LinuxIO
 import SiteConfig
 import SiteFile
 
