@@ -178,8 +178,9 @@ let package = Package(
 
         // edges: one concern each, thin, no decisions, no logging
         edge(
-            "SiteFile", ["ConfigText", "SiteConfig", "YAMLText"],
-            embedding: ["lfp", "nmc", "devices"].map { "../../../config/interlocks/\($0).yaml" }),
+            "SiteFile", ["BatteryProfiles", "ConfigText", "Quantities", "SiteConfig", "YAMLText"],
+            embedding: ["lfp", "nmc", "devices"].map { "../../../config/interlocks/\($0).yaml" }
+                + ["yaml", "dbc"].map { "../../../config/profiles/pylontech-lv.\($0)" }),
         edge("YAMLText", ["ConfigText", "CYAML"]),
         edge("LinuxIO", ["Quantities", "CLinux", "CSystemd"]),
         edge(
@@ -369,7 +370,7 @@ let package = Package(
             "CANBusTests",
             [
                 "Quantities", "Plant", "DeviceCodecs", "BatteryProfiles", "SiteConfig", "YAMLText", "LinuxIO",
-                "CLinux", "CANBus", "ballastctl", "ConfigText",
+                "CLinux", "CANBus", "ballastctl", "ConfigText", "SiteFile",
             ]),
         tests(
             "ModbusBusTests",

@@ -43,7 +43,7 @@ import Testing
     // swift-format-ignore
     static let edges: [String: Set<String>] = [
         "YAMLText":      ["ConfigText", "CYAML"],
-        "SiteFile":      ["ConfigText", "SiteConfig", "YAMLText"],
+        "SiteFile":      ["BatteryProfiles", "ConfigText", "Quantities", "SiteConfig", "YAMLText"],
         "LinuxIO":       ["Quantities", "CLinux", "CSystemd"],
         "CANBus":        ["Quantities", "Plant", "DeviceCodecs", "BatteryProfiles", "LinuxIO", "CLinux", "CSocketCAN"],
         "ModbusBus":     ["Quantities", "Plant", "DeviceCodecs", "LinuxIO", "CModbus"],
@@ -176,7 +176,7 @@ import Testing
     @Test func `what is said on a Modbus link or a CAN bus knows no clock, no line and no thread`() throws {
         let modbus = try SourceTree.files(under: "Sources/Edges/ModbusBus/Conversation")
         let can = try SourceTree.files(under: "Sources/Edges/CANBus").filter {
-            $0.path.hasSuffix("/CANConversation.swift") || $0.path.hasSuffix("/CANBattery.swift")
+            $0.path.hasSuffix("/CANConversation.swift") || $0.path.hasSuffix("/SecondSender.swift")
         }
         #expect(modbus.contains { $0.path.hasSuffix("/ModbusConversation.swift") } && can.count == 2)
         for file in modbus + can {

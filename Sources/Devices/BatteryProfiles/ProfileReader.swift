@@ -13,11 +13,17 @@ extension BatteryProfile {
         /// How many cells and temperatures there are; `nil` = as the profile says.
         public var cellCount: Int?
         public var temperatureCount: Int?
+        /// Between two frames of a message of which nothing else is said; `nil` = as the profile says.
+        public var period: Duration?
 
-        public init(dialects: [String] = [], cellCount: Int? = nil, temperatureCount: Int? = nil) {
+        public init(
+            dialects: [String] = [], cellCount: Int? = nil, temperatureCount: Int? = nil,
+            period: Duration? = nil
+        ) {
             self.dialects = dialects
             self.cellCount = cellCount
             self.temperatureCount = temperatureCount
+            self.period = period
         }
     }
 
@@ -38,7 +44,7 @@ extension BatteryProfile {
         }
         return try ConfigReader.read(merged, file: file) { reader in
             let name = reader.value(ProfileKeys.name)
-            let period = reader.value(ProfileKeys.period)
+            let period = reader.value(ProfileKeys.period).map { options.period ?? $0 }
             guard let database = Self.database(reader, load), let period, let name else {
                 for key in reader.names { _ = reader.has(key) }
                 return nil

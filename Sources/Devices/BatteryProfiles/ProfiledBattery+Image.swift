@@ -126,6 +126,7 @@ extension ProfiledBattery {
             }
         }
         if isFrozen { return .bad(.frozen, since: now) }
+        if let since = blank(isWarning: isWarning) { return .bad(.notImplemented, since: since) }
         let isReported = profile.map.sources.indices.contains { index in
             let source = profile.map.sources[index]
             return source.isWarning == isWarning && source.kind == .reported && sources[index].time != nil
@@ -136,6 +137,18 @@ extension ProfiledBattery {
             return isDeclared ? .neverSeen : .bad(.notImplemented, since: now)
         }
         return .good(alarms, at: time)
+    }
+
+    /// When the newest word of a severity was a frame with all bits set; `nil` where one that counts came
+    /// after it.
+    private func blank(isWarning: Bool) -> MonotonicTime? {
+        var (blank, spoken): (MonotonicTime?, MonotonicTime?)
+        for (index, source) in profile.map.sources.enumerated() where source.isWarning == isWarning {
+            if let since = sources[index].blankSince { blank = blank.map { max($0, since) } ?? since }
+            if let time = sources[index].time { spoken = spoken.map { max($0, time) } ?? time }
+        }
+        guard let blank, spoken.map({ $0 < blank }) ?? true else { return nil }
+        return blank
     }
 
     private func active(of source: AlarmSource) -> BatteryAlarms {

@@ -18,6 +18,8 @@ public struct ProfiledBattery: Sendable {
 
     struct SourceState: Sendable, BitwiseCopyable {
         var time: MonotonicTime?
+        /// Its newest frame had all bits of all bytes set, which says neither that nor that not.
+        var blankSince: MonotonicTime?
         /// The sender has said "active" or "cleared" of some item.
         var hasSpoken = false
     }
@@ -106,9 +108,12 @@ public struct ProfiledBattery: Sendable {
             store(profile.map.bindings[index], length, isBlank: frame.isBlank, time, &tally)
         }
         checkOrder(at: time, &tally)
-        // All bits of all bytes are no alarm: what is not said grows old.
-        for index in message.firstSource..<(message.firstSource + message.sourceCount) where !frame.isBlank {
-            acceptSource(index, time, &tally)
+        for index in message.firstSource..<(message.firstSource + message.sourceCount) {
+            if frame.isBlank {
+                sources[index].blankSince = time
+            } else {
+                acceptSource(index, time, &tally)
+            }
         }
         if message.isSpecial { acceptSpecial(outcome.message, time, &tally) }
         let isUnmapped = message.bindingCount == 0 && message.sourceCount == 0 && !message.isSpecial
@@ -263,6 +268,7 @@ public struct ProfiledBattery: Sendable {
         for place in range where sample(profile.map.items[place].signal) == nil { return }
         tally.hasTaken = true
         sources[index].time = time
+        sources[index].blankSince = nil
         for place in range {
             let item = profile.map.items[place]
             let raw = decoder.samples[item.signal].raw & item.mask

@@ -23,7 +23,7 @@ public final class CANConversation {
     private var cellWriter: TripleBufferWriter<CellImage>?
     private var cellsDue = MonotonicTime(nanoseconds: 0)
     private let rates: CANBitRates
-    private var battery: CANBattery
+    private var battery: ProfiledBattery
     private var images: TripleBufferWriter<BatteryImage>
     private var actuations: TripleBufferReader<Actuation>
     private var reporter: ReportGate<CANBusEvent>
@@ -34,12 +34,11 @@ public final class CANConversation {
     private var seen = CANTransportCounts()
     /// `nil` = nobody says how often its frames come.
     private var rhythm: FrameRhythm?
-    private let period: Duration?
-    private var others: SecondSender?
+    private var others: SecondSender
 
     /// - Parameter period: between two samples of the battery, as it should be.
     public init(
-        battery: CANBattery, rates: CANBitRates, period: Duration? = nil,
+        battery: ProfiledBattery, rates: CANBitRates, period: Duration? = nil,
         images: consuming TripleBufferWriter<BatteryImage>,
         actuations: consuming TripleBufferReader<Actuation>
     ) {
@@ -54,8 +53,7 @@ public final class CANConversation {
         self.battery = battery
         schedule = SendSchedule(battery.sends)
         rhythm = period.map { FrameRhythm(period: $0) }
-        self.period = period
-        others = period.map { period in SecondSender { battery.period(of: $0, period) } }
+        others = SecondSender { battery.period(of: $0) }
         self.images = images
         self.actuations = actuations
     }
@@ -175,10 +173,10 @@ public final class CANConversation {
             isImageNew = true
             status.clearStrays()
             rhythm?.frame()
-            if let period, let each = battery.rhythm(of: frame, period) {
-                others?.note(frame, each: each, at: time)
+            if let each = battery.rhythm(of: CANIdentifier(frame)) {
+                others.note(frame, each: each, at: time)
             }
-            others?.keep(battery.image(at: time), at: time)
+            others.keep(battery.image(at: time), at: time)
             return true
         case .rejected(let reason):
             status.addRejected(reason)
@@ -186,7 +184,7 @@ public final class CANConversation {
             reporter.report(.rejectedFrame(identifier: frame.identifier, reason), at: time)
             // Its good fields were taken, and its bad ones are now marked so.
             isImageNew = true
-            others?.keep(battery.image(at: time), at: time)
+            others.keep(battery.image(at: time), at: time)
             return false
         case .ignored(.unknownIdentifier), .ignored(.extendedIdentifier), .ignored(.remote),
             .ignored(.errorFrame):
@@ -206,7 +204,7 @@ public final class CANConversation {
         let isOff = supervision.state == .busOff
         let limit = isOff ? now + .nanoseconds(1) : supervision.voidBefore
         let said = battery.image(at: now)
-        let image = (others?.strictest(said, at: now) ?? said).withheld(.busOff, before: limit)
+        let image = others.strictest(said, at: now).withheld(.busOff, before: limit)
         images.publish(image)
         switch rhythm?.look(sample: image.packCurrent.age(at: now).map { now - $0 }, at: now) {
         case .missing(let percent): reporter.report(.framesMissing(percent), at: now)

@@ -61,10 +61,13 @@ public struct ClockDiscipline: Sendable, Equatable {
     }
 }
 
-/// The names in a folder, sorted, without `.` and `..`; empty where it cannot be read.
+/// The names in a folder, sorted, without `.` and `..`.
 public enum Folder {
-    public static func names(_ path: String) -> [String] {
-        guard let stream = opendir(path) else { return [] }
+    /// None where it cannot be read.
+    public static func names(_ path: String) -> [String] { (try? list(path)) ?? [] }
+
+    public static func list(_ path: String) throws(SystemError) -> [String] {
+        guard let stream = opendir(path) else { throw .last("opendir") }
         defer { closedir(stream) }
         var names: [String] = []
         while let entry = readdir(stream) {

@@ -135,20 +135,11 @@ struct SpoolDirectory {
     }
 
     private func names(_ isWanted: (mode_t) -> Bool) throws(SystemError) -> [String] {
-        guard let stream = opendir(path) else { throw SystemError.last("opendir") }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        try Folder.list(path).filter { name in
             var status = stat()
-            guard SegmentName(name) != nil || ["lock", "stream", "synced", "delivered"].contains(name),
-                lstat(path + "/" + name, &status) == 0, isWanted(status.st_mode & S_IFMT)
-            else { continue }
-            names.append(name)
+            return (SegmentName(name) != nil || ["lock", "stream", "synced", "delivered"].contains(name))
+                && lstat(path + "/" + name, &status) == 0 && isWanted(status.st_mode & S_IFMT)
         }
-        return names
     }
 
     /// Whether a segment says itself that it is another one than its name says: a copy under another name.

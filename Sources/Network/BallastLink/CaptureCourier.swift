@@ -154,22 +154,13 @@ struct CaptureCourier {
 
     /// Whole files alone, whose names an address can carry.
     static func names(_ directory: String) -> [String] {
-        guard let stream = opendir(directory) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        Folder.names(directory).filter { name in
             let isPlain = name.utf8.allSatisfy {
                 (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
                     || $0 == 0x2E || $0 == 0x2D || $0 == 0x5F
             }
-            if name.hasSuffix(".cycles"), isPlain, !name.hasPrefix("."), name.utf8.count <= 96 {
-                names.append(name)
-            }
+            return name.hasSuffix(".cycles") && isPlain && !name.hasPrefix(".") && name.utf8.count <= 96
         }
-        return names.sorted()
     }
 
     /// `nil` where it is no answer of an aggregator.

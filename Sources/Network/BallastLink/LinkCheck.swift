@@ -65,7 +65,7 @@ extension Link {
         }
         if let marks = config.marks {
             let own: Set = ["delivered", "sent-today", "sent-today.new"]
-            let names = folder(marks)
+            let names = try? Folder.list(marks)
             if names == nil { remarks.append("\(marks) is no folder that can be read, or is not there") }
             if let other = names?.first(where: { !own.contains($0) }) {
                 remarks.append("\(marks) holds other things (\(other)): marks need a folder of their own")
@@ -81,19 +81,5 @@ extension Link {
             let record = batch.records.first
         else { return false }
         return !JSONText.isObject(record.payload)
-    }
-
-    /// What stands in a folder; `nil` where it cannot be read.
-    private static func folder(_ path: String) -> [String]? {
-        guard let stream = opendir(path) else { return nil }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
     }
 }

@@ -35,14 +35,9 @@ enum AuditOutsideDaemon {
         var facts = stat()
         let parent = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? "."
         guard stat(parent, &facts) == 0 else { throw SystemError.last("stat") }
-        guard let entries = opendir(folder) else { throw SystemError.last("opendir") }
-        defer { closedir(entries) }
+        let names = try Folder.list(folder)
         guard lchown(folder, facts.st_uid, facts.st_gid) == 0 else { throw SystemError.last("lchown") }
-        while let entry = readdir(entries) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name == "." || name == ".." { continue }
+        for name in names {
             // Not through a link: whoever may write there must not point us elsewhere.
             guard lchown(folder + "/" + name, facts.st_uid, facts.st_gid) == 0 else {
                 throw SystemError.last("lchown")

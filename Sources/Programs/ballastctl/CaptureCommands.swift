@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlSocket
 import Glibc
 import Incident
+import LinuxIO
 import SiteConfig
 import SiteFile
 
@@ -21,19 +22,12 @@ struct CapturePlace: ParsableArguments {
     /// The oldest first; none where no folder is yet.
     func names() throws -> (directory: String, names: [String]) {
         let directory = try directory()
-        guard let folder = opendir(directory) else {
-            if errno == ENOENT { return (directory, []) }
-            throw Refusal("\(directory): \(String(cString: strerror(errno)))")
+        do throws(SystemError) {
+            return (directory, try Folder.list(directory).filter { $0.hasSuffix(".cycles") })
+        } catch {
+            if error.code == ENOENT { return (directory, []) }
+            throw Refusal("\(directory): \(String(cString: strerror(error.code)))")
         }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasSuffix(".cycles") { names.append(name) }
-        }
-        return (directory, names.sorted())
     }
 
     /// The oldest first, each with what stands at its head.

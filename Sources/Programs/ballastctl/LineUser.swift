@@ -1,4 +1,5 @@
 import Glibc
+import LinuxIO
 
 /// Another program that has a serial line open, as `/proc` shows it to who may look.
 struct LineUser {
@@ -20,16 +21,7 @@ struct LineUser {
     }
 
     private static func numbers(in folder: String) -> [Int] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var numbers: [Int] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if let number = Int(name) { numbers.append(number) }
-        }
-        return numbers
+        Folder.names(folder).compactMap { Int($0) }
     }
 
     private static func target(of link: String) -> String? {

@@ -42,3 +42,13 @@ func frame(_ identifier: UInt32, isExtended: Bool = false, _ hex: String) throws
 extension Reading where Value: Quantity {
     func number(at time: MonotonicTime) -> Double? { fresh(at: time, within: .zero)?.value }
 }
+
+struct Random: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+}

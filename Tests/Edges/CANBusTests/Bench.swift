@@ -1,8 +1,10 @@
+import BatteryProfiles
 import CANBus
 import DeviceCodecs
 import LinuxIO
 import Plant
 import Quantities
+import SiteFile
 import Testing
 
 /// A bus owner on the test's own thread, with the ends that the control cycle and the log would hold.
@@ -19,7 +21,7 @@ struct Bench: ~Copyable {
     private let imageStore: TripleBuffer<BatteryImage>
     private let actuationStore: TripleBuffer<Actuation>
 
-    init(_ address: CANAddress, battery: CANBattery = .pylontech(PylontechLowVoltage())) {
+    init(_ address: CANAddress, battery: ProfiledBattery = builtIn) {
         imageStore = TripleBuffer(BatteryImage())
         actuationStore = TripleBuffer(Actuation.safe)
         images = imageStore.reader()
@@ -81,5 +83,8 @@ func frame(_ identifier: UInt32, _ bytes: [UInt8]) -> CANFrame {
 }
 
 func bytes(_ frame: CANFrame) -> [UInt8] { (0..<frame.length).map { frame.data[$0] } }
+
+/// The battery that needs no file.
+let builtIn = ProfiledBattery(BuiltInBattery.profile(period: .seconds(1)))
 
 let stateOfCharge = frame(0x355, [0x58, 0, 0x5E, 0])

@@ -19,7 +19,7 @@ import Testing
             images = imageStore.reader()
             actuations = actuationStore.writer()
             talk = CANConversation(
-                battery: .pylontech(PylontechLowVoltage()), rates: CANBitRates(), period: period,
+                battery: builtIn, rates: CANBitRates(), period: period,
                 images: imageStore.writer(), actuations: actuationStore.reader())
         }
 

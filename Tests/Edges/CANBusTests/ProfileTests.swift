@@ -17,13 +17,12 @@ import YAMLText
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("config/profiles")
         .path
 
-    static func battery(_ name: String) throws -> CANBattery {
-        .profile(
-            ProfiledBattery(
-                try BatteryProfile.load(
-                    path: "\(folder)/\(name).yaml",
-                    bytes: { (path) throws(ConfigError) in try YAMLText.bytes(of: path) },
-                    parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) })))
+    static func battery(_ name: String) throws -> ProfiledBattery {
+        ProfiledBattery(
+            try BatteryProfile.load(
+                path: "\(folder)/\(name).yaml",
+                bytes: { (path) throws(ConfigError) in try YAMLText.bytes(of: path) },
+                parse: { (bytes, file) throws(ConfigError) in try YAMLText.parse(bytes, file: file) }))
     }
 
     static func peer(_ port: UInt16, _ name: String, _ messages: String) throws -> Peer {

@@ -74,7 +74,7 @@ import Testing
         while MonotonicTime.now() < end, identifiers.count < 7 || !hasHeard {
             try adapter.receive(timeout: .milliseconds(5)) { frame in identifiers.insert(frame.identifier) }
             // Dropped until python-can has opened the channel.
-            if !hasHeard { try adapter.send(PylontechLowVoltage.keepAlive()) }
+            if !hasHeard { try adapter.send(builtIn.sends[0].frame) }
             hasHeard = try hasHeard || Self.hears(peer)
         }
         #expect(identifiers == [0x351, 0x355, 0x356, 0x359, 0x35C, 0x35E, 0x373])

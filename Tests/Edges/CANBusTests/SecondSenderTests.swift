@@ -1,10 +1,10 @@
 import BatteryProfiles
 import CANBus
 import DeviceCodecs
-import Foundation
 import LinuxIO
 import Plant
 import Quantities
+import SiteFile
 import Testing
 
 /// Two that speak in one battery's name. The bytes are the family's, typed in again.
@@ -32,9 +32,12 @@ import Testing
         var leaks = 0
 
         /// The built-in battery, each message every 200 ms.
-        init() { self.init(.pylontech(PylontechLowVoltage()), .milliseconds(200)) }
+        init() {
+            self.init(
+                ProfiledBattery(BuiltInBattery.profile(period: .milliseconds(200))), .milliseconds(200))
+        }
 
-        init(_ battery: CANBattery, _ period: Duration) {
+        init(_ battery: ProfiledBattery, _ period: Duration) {
             images = imageStore.reader()
             image = BatteryImage()
             talk = CANConversation(
@@ -130,8 +133,7 @@ import Testing
     @Test(arguments: ["orion", "byd-hvs", "foxbms2", "pylontech-hv", "pylontech-lv"])
     func `batteries by a profile are heard as closely as the built-in one`(name: String) throws {
         let battery = try ProfileTests.battery(name)
-        guard case .profile(let decoder) = battery else { throw POSIXError(.EINVAL) }
-        let profile = decoder.profile
+        let profile = battery.profile
         var bus = Bus(battery, profile.period)
         var own = ProfileEncoder(profile)
         var closed = BatterySample()

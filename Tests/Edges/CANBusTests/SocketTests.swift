@@ -154,9 +154,9 @@ struct SocketStandIn: ~Copyable {
             #expect((word & standard.can_mask == standard.can_id) == isStandard)
             #expect((word & extended.can_mask == extended.can_id) == isExtended)
         }
-        let battery = CANBattery.pylontech(PylontechLowVoltage())
-        #expect(battery.identifiers.contains(CANIdentifier(0x351)))
-        #expect(battery.identifiers.contains(CANIdentifier(0x305)), "or nobody sees a second sender")
+        let battery = builtIn
+        #expect(battery.allIdentifiers.contains(CANIdentifier(0x351)))
+        #expect(battery.allIdentifiers.contains(CANIdentifier(0x305)), "or nobody sees a second sender")
     }
 
     @Test func `any control messages are read or passed over`() {

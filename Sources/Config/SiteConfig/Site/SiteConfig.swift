@@ -174,7 +174,7 @@ public struct BatteryProfileConfig: Sendable, Equatable {
 }
 
 public struct BatteryConfig: Sendable, Equatable {
-    /// `nil` = the built-in decoder of the Pylontech, Victron and SMA low-voltage family.
+    /// `nil` = the built-in profile of the Pylontech, Victron and SMA low-voltage family.
     public var profile: BatteryProfileConfig? = nil
     public var transport: CANAddress
     /// Bits per second of the bus. An slcan adapter is set to it; elsewhere the load is reckoned by it.

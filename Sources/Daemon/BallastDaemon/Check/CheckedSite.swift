@@ -12,7 +12,7 @@ public struct CheckedSite: Sendable {
     public let config: SiteConfig
     /// `nil` where the site has none.
     let schedule: Schedule?
-    /// By unit; `nil` where the built-in decoder reads the battery.
+    /// By unit; `nil` for the built-in one.
     let profiles: [BatteryProfile?]
     let drivers: DriverFiles
     let files: [File]

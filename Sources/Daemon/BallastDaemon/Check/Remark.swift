@@ -153,7 +153,7 @@ extension CheckedSite {
         var remarks: [Remark] = []
         for (index, profile) in profiles.enumerated() {
             guard let profile else {
-                // What the built-in decoder's frames have no place for.
+                // What the built-in battery's frames have no place for.
                 remarks.append(
                     Remark(
                         .note, unitKey(index, "bms"),

@@ -44,7 +44,7 @@ public final class CoreLinks {
         let exchange = Exchange(unitCount: config.units.count, phasorCount: 0)
         self.exchange = exchange
         buses = config.units.enumerated().map { index, unit in
-            let battery = CANBattery(unit.battery, profiles[index])
+            let battery = ProfiledBattery(unit.battery, profiles[index])
             return Bus(
                 unit: unit.id, address: unit.battery.transport,
                 conversation: SiteAssembly.conversation(battery, of: unit, index, exchange))

@@ -115,14 +115,13 @@ enum ProfileFiles {
     }
 }
 
-extension CANBattery {
+extension ProfiledBattery {
+    /// The battery of a unit: by the profile that its file names, else the built-in one.
     init(_ config: BatteryConfig, _ profile: BatteryProfile?) {
-        if let profile {
-            self = .profile(ProfiledBattery(profile, period: config.period))
-        } else {
-            let dialect = PylontechLowVoltage.Dialect(
-                packVoltageResolution: config.packVoltageResolution > Volts(0.05) ? .decivolt : .centivolt)
-            self = .pylontech(PylontechLowVoltage(dialect: dialect))
-        }
+        self.init(
+            profile
+                ?? BuiltInBattery.profile(
+                    period: config.period, isDecivolt: config.packVoltageResolution > Volts(0.05)),
+            period: config.period)
     }
 }

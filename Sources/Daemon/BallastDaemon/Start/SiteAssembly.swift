@@ -183,12 +183,12 @@ struct SiteAssembly {
     ) -> [CANLink] {
         config.units.enumerated().map { index, unit in
             let address = unit.battery.transport
-            let battery = CANBattery(unit.battery, index < profiles.count ? profiles[index] : nil)
+            let battery = ProfiledBattery(unit.battery, index < profiles.count ? profiles[index] : nil)
             let conversation = conversation(battery, of: unit, index, exchange)
             let (status, reports) = (conversation.status, conversation.reports)
             let settings = CANLinkSettings(
                 rates: CANBitRates(nominal: unit.battery.bitRate),
-                filter: unit.battery.receivesOnlyKnown ? battery.identifiers : [])
+                filter: unit.battery.receivesOnlyKnown ? battery.allIdentifiers : [])
             let owner = CANBusOwner(conversation, address: address, settings: settings)
             return CANLink(
                 name: "can \(address)", owner: Handover(owner), status: status, reports: reports,
@@ -198,7 +198,7 @@ struct SiteAssembly {
 
     /// What is said on the bus of a unit's battery.
     static func conversation(
-        _ battery: CANBattery, of unit: UnitConfig, _ index: Int, _ exchange: Exchange
+        _ battery: ProfiledBattery, of unit: UnitConfig, _ index: Int, _ exchange: Exchange
     ) -> CANConversation {
         CANConversation(
             battery: battery, rates: CANBitRates(nominal: unit.battery.bitRate), period: unit.battery.period,

@@ -169,16 +169,7 @@ struct RecordingFile: ~Copyable {
 
     /// The oldest first.
     static func names(_ directory: String, _ ending: String = ending) -> [String] {
-        guard let folder = opendir(directory) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasSuffix(ending) { names.append(name) }
-        }
-        return names.sorted()
+        Folder.names(directory).filter { $0.hasSuffix(ending) }
     }
 }
 

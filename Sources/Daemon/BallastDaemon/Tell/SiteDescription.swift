@@ -40,7 +40,7 @@ extension InterlockMatrix {
     private static func wiring(_ unit: UnitConfig) -> JSONValue {
         let battery =
             "\(unit.battery.transport)"
-            + (unit.battery.profile.map { ", profile \($0.file)" } ?? ", built-in decoder")
+            + (unit.battery.profile.map { ", profile \($0.file)" } ?? ", built-in profile")
         var parts: [JSONValue] = []
         if let module = unit.ioModule {
             parts = module.inputs.map { input in

@@ -32,16 +32,4 @@ extension CANFrame {
 
     /// One byte; `nil` where the frame ends before.
     func byte(_ offset: Int) -> UInt8? { offset < validLength ? data[offset] : nil }
-
-    /// 16 bits, least significant byte first; `nil` where the frame ends before both are there.
-    func word(_ offset: Int) -> UInt16? {
-        guard offset + 1 < validLength else { return nil }
-        return UInt16(data[offset]) | UInt16(data[offset + 1]) << 8
-    }
-
-    /// 32 bits, least significant byte first; `nil` where the frame ends before all are there.
-    func doubleWord(_ offset: Int) -> UInt32? {
-        guard let low = word(offset), let high = word(offset + 2) else { return nil }
-        return UInt32(low) | UInt32(high) << 16
-    }
 }

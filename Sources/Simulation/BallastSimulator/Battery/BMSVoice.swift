@@ -9,7 +9,7 @@ import SiteConfig
 /// a wire and a recording sound alike.
 public struct BMSVoice: Sendable {
     private enum Source {
-        /// The built-in decoder's battery: all frames at once, every period.
+        /// the built-in battery: all frames at once, every period.
         case builtIn(BMSFrames, period: Duration, next: MonotonicTime?)
         /// With whoever else speaks in its name, who has a counter of its own.
         case profile(ProfileEncoder, twin: ProfileEncoder?)
@@ -38,7 +38,7 @@ public struct BMSVoice: Sendable {
     /// What its last frames said, before anything went wrong on the wire; `nil` before the first.
     public private(set) var said: BatterySample?
 
-    /// The battery of a unit: by its profile, else the built-in decoder's.
+    /// The battery of a unit: by its profile, else the built-in one's.
     public init(_ unit: UnitConfig, _ profile: BatteryProfile?, seed: UInt64) {
         if let profile {
             self.init(profile, seed: seed)

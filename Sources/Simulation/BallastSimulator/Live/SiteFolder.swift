@@ -128,24 +128,15 @@ struct SiteFolder {
 
     /// One that is not there is empty.
     private static func isEmpty(_ path: String) -> Bool {
-        guard let stream = opendir(path) else { return access(path, F_OK) != 0 }
-        defer { closedir(stream) }
-        var count = 0
-        while readdir(stream) != nil { count += 1 }
-        return count <= 2
+        guard let names = try? Folder.list(path) else { return access(path, F_OK) != 0 }
+        return names.isEmpty
     }
 
     private static func remove(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
-        if status.st_mode & S_IFMT == S_IFDIR, let stream = opendir(path) {
-            while let entry = readdir(stream) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name != ".", name != ".." { remove(path + "/" + name) }
-            }
-            closedir(stream)
+        if status.st_mode & S_IFMT == S_IFDIR {
+            for name in Folder.names(path) { remove(path + "/" + name) }
         }
         Glibc.remove(path)
     }

@@ -1,7 +1,10 @@
+import BatteryProfiles
+import ConfigText
 import DeviceCodecs
 import Plant
 import Quantities
 import Testing
+import YAMLText
 
 @Suite struct PylontechAlarmTests {
     static let time = MonotonicTime(nanoseconds: 5_000_000_000)
@@ -41,9 +44,9 @@ import Testing
     @Test(arguments: rows)
     func `alarms and warnings are told apart`(
         row: (id: UInt32, bytes: String, alarms: BatteryAlarms?, warnings: BatteryAlarms?, why: Comment)
-    ) {
-        var battery = PylontechLowVoltage()
-        let outcome = battery.accept(frame(row.id, row.bytes), at: Self.time)
+    ) throws {
+        var battery = try Pylontech()
+        let outcome = battery.accept(try frame(row.id, row.bytes), at: Self.time)
         #expect(outcome == (row.alarms == nil ? .rejected(.tooShort) : .used), row.why)
         #expect(battery.image.alarms.fresh(at: Self.time, within: .zero) == row.alarms, row.why)
         #expect(battery.image.warnings.fresh(at: Self.time, within: .zero) == row.warnings, row.why)
@@ -53,8 +56,18 @@ import Testing
     }
 
     /// Alarms after each of a row of 0x35A frames whose first byte is given; `nil` = unknown.
-    static func alarms(_ bytes: [UInt8], _ rule: AlarmPairRule) -> [BatteryAlarms?] {
-        var battery = PylontechLowVoltage(dialect: .init(alarmPairs: rule))
+    static func alarms(_ bytes: [UInt8], _ dialects: [String], zerosToClear: Int?) throws -> [BatteryAlarms?]
+    {
+        let text = String(
+            decoding: try YAMLText.bytes(of: "\(Shipped.folder)/pylontech-lv.yaml"), as: UTF8.self)
+        let changed = zerosToClear.map {
+            text.replacing("clear_after_zeros: 10", with: "clear_after_zeros: \($0)")
+        }
+        let profile = try BatteryProfile.read(
+            try YAMLText.parse(Array((changed ?? text).utf8), file: "pylontech-lv.yaml"),
+            file: "pylontech-lv.yaml", options: .init(dialects: dialects)
+        ) { (file) throws(ConfigError) in try YAMLText.bytes(of: "\(Shipped.folder)/\(file)") }
+        var battery = Pylontech(profile)
         return bytes.map { byte in
             var frame = CANFrame(0x35A)
             frame.append(byte)
@@ -64,14 +77,20 @@ import Testing
         }
     }
 
+    enum Rule {
+        /// An active item clears after more than so many zeros.
+        case zeros(Int)
+        /// Zero says nothing, ever.
+        case sma
+    }
+
     // swift-format-ignore
-    static let sequences: [(rule: AlarmPairRule, bytes: [UInt8], alarms: [BatteryAlarms?], why: Comment)] = [
-        (.pylontech(zerosToClear: 2), [1, 0, 0, 0],       [.general, .general, .general, []], "clears after more than two zeros"),
-        (.pylontech(zerosToClear: 2), [1, 0, 0, 1, 0, 0], [.general, .general, .general, .general, .general, .general],
+    static let sequences: [(rule: Rule, bytes: [UInt8], alarms: [BatteryAlarms?], why: Comment)] = [
+        (.zeros(2), [1, 0, 0, 0],       [.general, .general, .general, []], "clears after more than two zeros"),
+        (.zeros(2), [1, 0, 0, 1, 0, 0], [.general, .general, .general, .general, .general, .general],
                                                                                               "a new raise starts the count again"),
-        (.pylontech(zerosToClear: 2), [1, 2],             [.general, []],                     "cleared at once"),
-        (.pylontech(zerosToClear: 2), [1, 3, 3, 3, 3],    [.general, .general, .general, .general, .general], "3 never clears"),
-        (.pylontech(zerosToClear: 0), [1, 0],             [.general, []],                     "the first zero clears"),
+        (.zeros(2), [1, 2],             [.general, []],                     "cleared at once"),
+        (.zeros(2), [1, 3, 3, 3, 3],    [.general, .general, .general, .general, .general], "3 never clears"),
         (.sma, [0, 0],          [nil, nil],               "nothing is known before the first word"),
         (.sma, [3, 0],          [nil, nil],               "3 is no word"),
         (.sma, [2, 0],          [[], []],                 "a cleared item is a word"),
@@ -82,20 +101,25 @@ import Testing
 
     @Test(arguments: sequences)
     func `an alarm stands until the sender's own rule clears it`(
-        row: (rule: AlarmPairRule, bytes: [UInt8], alarms: [BatteryAlarms?], why: Comment)
-    ) {
-        #expect(Self.alarms(row.bytes, row.rule) == row.alarms, row.why)
+        row: (rule: Rule, bytes: [UInt8], alarms: [BatteryAlarms?], why: Comment)
+    ) throws {
+        let alarms =
+            switch row.rule {
+            case .zeros(let count): try Self.alarms(row.bytes, [], zerosToClear: count)
+            case .sma: try Self.alarms(row.bytes, ["sma"], zerosToClear: nil)
+            }
+        #expect(alarms == row.alarms, row.why)
     }
 
-    @Test func `a pack that sends both frames is as fresh as 0x359 and as bad as either`() {
-        var battery = PylontechLowVoltage()
+    @Test func `a pack that sends both frames is as fresh as 0x359 and as bad as either`() throws {
+        var battery = try Pylontech()
         let later = Self.time + .seconds(2)
-        _ = battery.accept(frame(0x359, "02 00 00 00"), at: Self.time)
-        _ = battery.accept(frame(0x35A, "00 00 00 00 00 00 00 00"), at: later)
+        _ = battery.accept(try frame(0x359, "02 00 00 00"), at: Self.time)
+        _ = battery.accept(try frame(0x35A, "00 00 00 00 00 00 00 00"), at: later)
         #expect(battery.image.alarms.fresh(at: later, within: .seconds(2)) == [.general, .voltageHigh])
         #expect(battery.image.alarms.fresh(at: later, within: .seconds(1)) == nil, "zeros refresh nothing")
-        _ = battery.accept(frame(0x35A, "40 00 00 00 00 00 00 00"), at: later)
-        _ = battery.accept(frame(0x359, "00 00 00 00"), at: later)
+        _ = battery.accept(try frame(0x35A, "40 00 00 00 00 00 00 00"), at: later)
+        _ = battery.accept(try frame(0x359, "00 00 00 00"), at: later)
         #expect(battery.image.alarms.fresh(at: later, within: .zero) == .temperatureHigh)
     }
 }
