@@ -32,7 +32,7 @@ import Testing
     static let damages: [(change: @Sendable (inout Data) -> Void, why: Comment)] = [
         ({ $0[0] ^= 1 },            "a bit of the number"),
         ({ $0[11] ^= 128 },         "a bit of the checksum"),
-        ({ $0.removeLast() },       "one byte short"),
+        ({ $0.removeLast(13) },     "one byte short of the number that is on the disk"),
         ({ $0 = Data() },           "empty"),
         ({ $0 = Data(count: 12) },  "zeros, as a power cut leaves them"),
     ]
