@@ -84,6 +84,8 @@ signal = {"v": 1, "kind": "signal_time", "t_ms": begin, "mode": "production", "s
           "asked_s": 900, "measured_s": 800, "correlation": 0.9, "delay_s": 30, "precision": None}
 alpha.tell(late, flat, signal)
 beta.tell(good, beta.frequency_time(begin // 1000), {**signal, "correlation": 0.5, "measured_s": 100, "precision": 0.25})
+# A spool that was set back tells it all again.
+alpha.tell(late, flat, signal)
 # It tells at its start, and each hour.
 check("the campus ends in order", ends(campus))
 campus.said.clear()
@@ -92,6 +94,8 @@ own = lines(campus, "NORTH")
 month = time.strftime("%Y-%m", time.gmtime(begin / 1000))
 check("alpha's flat quarter is found by the code", {"rule": "deadband", "event_ms": begin, "share": 0.0, "deviation_hz": -0.3,
       "given_share": 0.0, "seconds": 120} in own[month, "alpha"]["violations"], own[month, "alpha"])
+check("what was told twice counts once", own[month, "alpha"]["agc"]["asked_s"] == 900 and own[month, "alpha"]["events"] == 1,
+      own[month, "alpha"])
 check("so is what was not held for the code's ten minutes", {"rule": "held", "event_ms": begin, "share": 0.75} in
       own[month, "alpha"]["violations"], own[month, "alpha"])
 told, end = {}, time.monotonic() + 60

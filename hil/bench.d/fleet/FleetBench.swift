@@ -121,11 +121,7 @@ import Quantities
         _ = grow("top", .state, deep: Int.random(in: 1...2, using: &random))
         var level = try Level(places, .minimumLoss)
         try level.hear(1_000_000, &random)
-        let target = level.able * Int64.random(in: 30...95, using: &random) / 100
-        level.controller.take(
-            FleetController.Grant(dispatch: "D", power: WholeWatts(target), until: 1_004_000))
-        _ = level.controller.step(at: 1_000_000)
-        return level.text(target)
+        return level.shared(level.able * Int64.random(in: 30...95, using: &random) / 100)
     }
 
     private static func microseconds(_ duration: Duration) -> Int64 {

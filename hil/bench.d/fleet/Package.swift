@@ -18,6 +18,6 @@ let package = Package(
         + [
             .executableTarget(
                 name: "fleet-bench", dependencies: ["ExactAmounts", "Quantities", "PowerDispatch", "Fleet"],
-                path: "Bench", swiftSettings: settings)
+                path: "Bench", sources: ["FleetBench.swift"], swiftSettings: settings)
         ]
 )

@@ -48,7 +48,7 @@ extension TelemetryStore {
     ) async throws -> ToldResponse {
         try await pool.read { database in
             var told = ToldResponse(codes)
-            // A quarter of an hour stands at its end.
+            // A quarter of an hour stands at its end. What was told twice is told once, the newest.
             for (kind, first, last) in [
                 ("frequency_event", range.lowerBound, range.upperBound),
                 ("frequency_time", range.lowerBound &+ 1, range.upperBound &+ 1),
@@ -56,9 +56,10 @@ extension TelemetryStore {
                 let rows = try Row.fetchCursor(
                     database,
                     sql: """
-                        SELECT data, json_extract(data, '$.mode') IS 'production' AS real FROM record
+                        SELECT max(rowid), data, json_extract(data, '$.mode') IS 'production' AS real
+                        FROM record
                         WHERE site = ? AND kind = ? AND json_valid(data) AND t_ms >= ? AND t_ms < ?
-                        ORDER BY t_ms LIMIT 40000
+                        GROUP BY t_ms ORDER BY t_ms LIMIT 40000
                         """, arguments: [site, kind, first, last])
                 while let row = try rows.next() {
                     let text: String = row["data"]
@@ -81,7 +82,9 @@ extension TelemetryStore {
             let rows = try Row.fetchCursor(
                 database,
                 sql: """
-                    SELECT data FROM record WHERE site = ? AND kind = 'signal_time' AND t_ms >= ? AND t_ms < ?
+                    SELECT max(rowid), data FROM record
+                    WHERE site = ? AND kind = 'signal_time' AND t_ms >= ? AND t_ms < ? AND json_valid(data)
+                    GROUP BY json_extract(data, '$.from_ms'), json_extract(data, '$.source')
                     ORDER BY t_ms LIMIT 40000
                     """, arguments: [site, range.lowerBound, range.upperBound])
             while let row = try rows.next() {
