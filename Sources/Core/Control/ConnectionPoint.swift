@@ -12,6 +12,10 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     private var check: MeterCheck
     private var unjudged = UnjudgedSteps()
     private var past = PowerWhenRead()
+    private var between: InlineArray<64, PowerBetweenReadings> = InlineArray(
+        repeating: PowerBetweenReadings())
+    /// An inverter is read so seldom that what it showed last is not what the meter sees.
+    private let isSeldom: Bool
     /// What was asked of each unit in the cycle before, and when its inverter was last heard.
     private var asked: InlineArray<64, Watts> = InlineArray(repeating: .zero)
     private var commands: InlineArray<64, Watts> = InlineArray(repeating: .zero)
@@ -32,8 +36,11 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
     private var contradictions: InlineArray<64, MonotonicTime?> = InlineArray(repeating: nil)
     private static let memory = Duration.seconds(600)
 
-    init(rated: Watts, meterBudget: Duration) {
-        check = MeterCheck(rated: rated, settling: MeterCheck.settling(budget: meterBudget))
+    /// - Parameter inverterBudget: the longest of all.
+    init(rated: Watts, meterBudget: Duration, inverterBudget: Duration) {
+        isSeldom = MeterCheck.isSeldom(inverterBudget)
+        let settling = MeterCheck.settling(budget: meterBudget, inverter: inverterBudget)
+        check = MeterCheck(rated: rated, settling: settling)
     }
 
     /// The meter's power stands still though ours does not.
@@ -60,6 +67,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         var (group, heard) = (UnjudgedSteps.Group(), UnjudgedSteps.Group())
         var (doubted, flow) = (UInt64(0), BatteryFlow())
         var (response, ages) = (Duration.zero, Duration.zero)
+        var range = PowerRange(.zero)
         for index in 0..<count {
             guard let power = power(of: index, images, &units, now) else {
                 shown[index].forget()
@@ -70,7 +78,9 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             guard units[index].mode.isRunning else { continue }
             group.add(index, power)
             own += power
-            ages += images[index].inverter.activePower.age(at: now) ?? .zero
+            let age = images[index].inverter.activePower.age(at: now) ?? .zero
+            ages += age
+            range = range + known(of: index, power, age, now)
             wanted += commands[index]
             response = max(response, units[index].settings.inverterResponse)
             let isContradicted = units[index].unasked.isUnexplained
@@ -79,10 +89,11 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
                 drawn: isContradicted ? units[index].sight.drawn(images[index], at: now) : nil)
             if isDoubted(index, power, images, &units, now) { doubted |= 1 << UInt64(index) }
         }
-        steer(group.mask, own: own, readAt: now - ages / max(1, group.mask.nonzeroBitCount))
+        let ownReadAt = isSeldom ? now : now - ages / max(1, group.mask.nonzeroBitCount)
+        steer(group.mask, own: own, range: range, readAt: ownReadAt)
         let meter = grid.activePower.fresh(at: now, within: meterBudget)
         let readAt = now - (grid.activePower.age(at: now) ?? .zero)
-        let then = meter.flatMap { past.own(beside: $0, readAt: readAt) } ?? own
+        let then = meter.flatMap { past.own(beside: $0, readAt: readAt) } ?? PowerRange(own)
         let loadMax = limits.loadMax
         let wasJudging = check.isJudging
         // What stands still, or is contradicted, is no step that a meter could be judged by.
@@ -97,7 +108,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         }
         takeBack(doubted, meter, &units, count, limits, now, &decision)
         tell(meter, own, cycle, now, &decision)
-        var rest = rest(check.others(meter: meter, own: then, loadMax: loadMax), loadMax, now)
+        var rest = rest(check.others(meter: meter, own: then.middle, loadMax: loadMax), loadMax, now)
         let isMetered = meter != nil && told == .proven
         for index in 0..<count where group.mask & (1 << UInt64(index)) == 0 {
             add(index, images, &units, isMetered, now, &rest)
@@ -107,7 +118,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             proof.stop()
             return window
         }
-        prove(window, rest, limits, own: (judged, then), meter, response, cycle, now, &decision)
+        prove(window, rest, limits, own: (judged, then.middle), meter, response, cycle, now, &decision)
         return proof.widened(window)
     }
 
@@ -135,14 +146,25 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
         return SiteLimits.Rest(least: min(others.least, -said), most: max(others.most, said))
     }
 
+    /// What a unit gives now, as far as anybody knows.
+    private mutating func known(
+        of index: Int, _ power: Watts, _ age: Duration, _ now: MonotonicTime
+    ) -> PowerRange {
+        guard isSeldom else { return PowerRange(power) }
+        return between[index].look(
+            power, age: age, asked: asked[index], least: check.step * 0.1, at: now)
+    }
+
     /// Other units than in the cycle before are compared anew.
-    private mutating func steer(_ mask: UInt64, own: Watts, readAt time: MonotonicTime) {
+    private mutating func steer(
+        _ mask: UInt64, own: Watts, range: PowerRange, readAt time: MonotonicTime
+    ) {
         if mask != steered {
             check.regroup(own: own)
             past.restart()
         }
         steered = mask
-        past.note(own, readAt: time)
+        past.note(range, readAt: time)
     }
 
     /// - Parameter own: what the units give now, and what they gave when the meter was read.

@@ -67,7 +67,10 @@ public struct Controller: Sendable, BitwiseCopyable {
         for index in 0..<unitSettings.count { budgets[index] = unitSettings[index].budget.inverter }
         watch = GridWatch(
             settings.grid, inverterBudgets: budgets.span.extracting(first: unitSettings.count))
-        connection = ConnectionPoint(rated: sum, meterBudget: settings.meterBudget)
+        var slowest = Duration.zero
+        for index in 0..<unitSettings.count { slowest = max(slowest, budgets[index]) }
+        connection = ConnectionPoint(
+            rated: sum, meterBudget: settings.meterBudget, inverterBudget: slowest)
         basePoint = BasePoint(standing: settings.basePoint, reversion: settings.reversion)
         for index in 0..<unitSettings.count {
             units[index] = UnitController(

@@ -1,3 +1,4 @@
+import PowerDispatch
 import Quantities
 
 /// The steered units' power as it was when the meter was read: beside a reading of half a second ago, the
@@ -11,7 +12,7 @@ struct PowerWhenRead: Sendable, BitwiseCopyable {
     /// When the inverters were read, and what they gave.
     private var times: InlineArray<128, MonotonicTime> = InlineArray(
         repeating: MonotonicTime(nanoseconds: 0))
-    private var powers: InlineArray<128, Watts> = InlineArray(repeating: .zero)
+    private var powers: InlineArray<128, PowerRange> = InlineArray(repeating: PowerRange(.zero))
     private var count = 0
     private var newest = 0
     /// What the meter shows, and when it was read so first.
@@ -21,7 +22,7 @@ struct PowerWhenRead: Sendable, BitwiseCopyable {
     mutating func restart() { (count, newest, shown) = (0, 0, nil) }
 
     /// Notes what the inverters showed, once a cycle.
-    mutating func note(_ own: Watts, readAt time: MonotonicTime) {
+    mutating func note(_ own: PowerRange, readAt time: MonotonicTime) {
         if count > 0, time - times[newest] >= Self.spacing { newest = (newest + 1) % Self.size }
         if count == 0 || time >= times[newest] { (times[newest], powers[newest]) = (time, own) }
         if count <= newest { count = newest + 1 }
@@ -30,7 +31,7 @@ struct PowerWhenRead: Sendable, BitwiseCopyable {
     /// The units' power to compare a reading of the meter with: of the moment nearest to it.
     ///
     /// - Parameter time: when the meter was read.
-    mutating func own(beside meter: Watts, readAt time: MonotonicTime) -> Watts? {
+    mutating func own(beside meter: Watts, readAt time: MonotonicTime) -> PowerRange? {
         var moment = time
         if let shown, shown.meter == meter {
             if time - shown.since < Self.repeats { moment = shown.since }

@@ -78,8 +78,16 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
 
     /// A meter's own mean may take a second.
     ///
-    /// - Parameter budget: how old its reading may be.
-    public static func settling(budget: Duration) -> Duration { budget + .seconds(1) }
+    /// - Parameters:
+    ///   - budget: how old its reading may be.
+    ///   - inverter: the same of the inverter that is read most seldom; its own reading of a step comes late.
+    public static func settling(budget: Duration, inverter: Duration) -> Duration {
+        let late = isSeldom(inverter) ? Duration.nanoseconds(inverter.nanoseconds / 3) : .zero
+        return budget + .seconds(1) + late
+    }
+
+    /// An inverter of this budget, three polls, is read so seldom that it shows other power than the meter.
+    public static func isSeldom(_ inverter: Duration) -> Bool { inverter > .milliseconds(500) }
 
     /// All stands still since long enough, and the next step is measured from here.
     public var isResting: Bool { reference != nil && steppedAt == nil && unsettledSince == nil }
@@ -135,7 +143,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     ///     meter, since their own reading may be what is wrong.
     ///   - loadMax: the most that everything else may draw or give; `nil` = nobody has said.
     public mutating func look(
-        meter: Watts?, own: Watts?, whenRead: Watts? = nil, asked: Watts? = nil, loadMax: Watts?,
+        meter: Watts?, own: Watts?, whenRead: PowerRange? = nil, asked: Watts? = nil, loadMax: Watts?,
         at now: MonotonicTime
     ) {
         if let meter, meter != digits?.value {
@@ -146,7 +154,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         stoodFor = digits.map { now - $0.since } ?? .zero
         guard let meter, let own else { return restart() }
         let point = Point(meter: meter, own: own, asked: asked)
-        smooth(others: (whenRead ?? own) - meter, now)
+        smooth(whenRead ?? PowerRange(own), meter, now)
         if meter != last || movedWith == nil { movedAt = now }
         // The meter may be read some time before the units are.
         if let movedAt, now - movedAt <= Self.smoothing { movedWith = point }
@@ -196,8 +204,10 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         if expected.magnitude >= step, (meter + expected).magnitude <= room { isSuspect = true }
     }
 
-    private mutating func smooth(others: Watts, _ now: MonotonicTime) {
-        guard let before = shown else { return shown = (others, now) }
+    private mutating func smooth(_ own: PowerRange, _ meter: Watts, _ now: MonotonicTime) {
+        guard let before = shown else { return shown = (own.middle - meter, now) }
+        // Where nobody knows to the watt what the units give, what would change nothing is believed.
+        let others = min(max(before.others, own.least - meter), own.most - meter)
         let share = min(1, (now - before.at).seconds / Self.smoothing.seconds)
         let smooth = before.others + (others - before.others) * share
         // What changes by more than readings can differ is followed at once.

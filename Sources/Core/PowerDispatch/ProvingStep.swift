@@ -103,12 +103,7 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
         }
         wrongSince = check.verdict.isWrong ? wrongSince ?? now : nil
         if let step {
-            if check.isJudging { self.step?.isJudged = true }
-            let isOver = now >= step.until || (step.isJudged && !check.isJudging)
-            let passed = Self.fits(meter, step.isUpward ? 1 : -1, by: check.step * -0.1, room.limits)
-            if isOver || !(passed || step.isOfSuspicion) { self.step = nil }
-            // Beside a quiet load that is no accident: it is asked once more when it may have been mended.
-            if step.isOfSuspicion, check.verdict.isWrong { (lastAt, wait) = (now, Self.longestWait) }
+            follow(step, check, meter, room.limits, now)
             return nil
         }
         if check.verdict == .proven { return suspect(check, own, meter, room, response, now) }
@@ -164,7 +159,9 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
         }
         let since = loudSince ?? now
         loudSince = since
-        guard check.isQuiet || now - since >= check.settling * 3 else { return nil }
+        // What it shows is smoothed: at first a load that has just changed looks like a quiet one.
+        let waited = now - since
+        guard waited >= .milliseconds(500), check.isQuiet || waited >= check.settling * 3 else { return nil }
         loudSince = nil
         guard let power = safest(check, own, meter, room.limits) else { return nil }
         let isAgain = suspicion.map { now - $0.at < Self.longestWait * 2 } ?? false
@@ -187,6 +184,17 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
         if isFree, range.contains(back) { return back }
         if Self.fits(meter, -sign, by: check.provingStep, limits), range.contains(on) { return on }
         return range.contains(back) ? back : nil
+    }
+
+    private mutating func follow(
+        _ step: Step, _ check: MeterCheck, _ meter: Watts, _ limits: SiteLimits, _ now: MonotonicTime
+    ) {
+        if check.isJudging { self.step?.isJudged = true }
+        let isOver = now >= step.until || (step.isJudged && !check.isJudging)
+        let passed = Self.fits(meter, step.isUpward ? 1 : -1, by: check.step * -0.1, limits)
+        if isOver || !(passed || step.isOfSuspicion) { self.step = nil }
+        // Beside a quiet load that is no accident: it is asked once more when it may have been mended.
+        if step.isOfSuspicion, check.verdict.isWrong { (lastAt, wait) = (now, Self.longestWait) }
     }
 
     /// Nobody hears the meter, or knows what the units give.

@@ -17,7 +17,10 @@ struct MeterRemark {
         guard let limits = config.limits else { return nil }
         self.limits = limits
         rated = config.units.reduce(.zero) { $0 + $1.maxPower }
-        let settling = MeterCheck.settling(budget: SiteAssembly.siteSettings(config).meterBudget)
+        let period = config.control.period
+        let slowest = config.units.map { ControlSettings.budget(of: $0, period: period).inverter }
+        let settling = MeterCheck.settling(
+            budget: SiteAssembly.siteSettings(config).meterBudget, inverter: slowest.max() ?? .zero)
         check = MeterCheck(rated: rated, settling: settling)
         hasMeter = config.gridMeter != nil
         let response = config.units.map(\.followTime).max() ?? .zero
