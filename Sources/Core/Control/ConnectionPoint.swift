@@ -80,7 +80,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
             own += power
             let age = images[index].inverter.activePower.age(at: now) ?? .zero
             ages += age
-            range = range + known(of: index, power, age, now)
+            range = range + known(of: index, power: power, age: age, at: now)
             wanted += commands[index]
             response = max(response, units[index].settings.inverterResponse)
             let isContradicted = units[index].unasked.isUnexplained
@@ -148,7 +148,7 @@ struct ConnectionPoint: Sendable, BitwiseCopyable {
 
     /// What a unit gives now, as far as anybody knows.
     private mutating func known(
-        of index: Int, _ power: Watts, _ age: Duration, _ now: MonotonicTime
+        of index: Int, power: Watts, age: Duration, at now: MonotonicTime
     ) -> PowerRange {
         guard isSeldom else { return PowerRange(power) }
         return between[index].look(

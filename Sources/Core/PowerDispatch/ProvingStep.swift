@@ -103,10 +103,12 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
         }
         wrongSince = check.verdict.isWrong ? wrongSince ?? now : nil
         if let step {
-            follow(step, check, meter, room.limits, now)
+            follow(step, check: check, meter: meter, limits: room.limits, at: now)
             return nil
         }
-        if check.verdict == .proven { return suspect(check, own, meter, room, response, now) }
+        if check.verdict == .proven {
+            return suspect(check, own: own, meter: meter, room: room, response: response, at: now)
+        }
         let isSure = check.verdict.isWrong && !check.wantsTrial && !check.isUnsure
         if isSure, lastAt == nil { lastAt = now }
         guard check.isResting, !check.isStanding || check.verdict == .unproven,
@@ -143,8 +145,7 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
 
     /// Once the load is quiet, and then not again for a time that grows.
     private mutating func suspect(
-        _ check: MeterCheck, _ own: Watts, _ meter: Watts, _ room: Room, _ response: Duration,
-        _ now: MonotonicTime
+        _ check: MeterCheck, own: Watts, meter: Watts, room: Room, response: Duration, at now: MonotonicTime
     ) -> Finding? {
         let (least, room01) = (check.step * 0.2, check.step * 0.1)
         let isBeyond =
@@ -163,7 +164,7 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
         let waited = now - since
         guard waited >= .milliseconds(500), check.isQuiet || waited >= check.settling * 3 else { return nil }
         loudSince = nil
-        guard let power = safest(check, own, meter, room.limits) else { return nil }
+        guard let power = safest(check, own: own, meter: meter, limits: room.limits) else { return nil }
         let isAgain = suspicion.map { now - $0.at < Self.longestWait * 2 } ?? false
         let wait = isAgain ? min((suspicion?.wait ?? .zero) * 2, Self.longestWait) : Self.firstWait
         suspicion = (now, wait)
@@ -174,7 +175,7 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
     }
 
     /// Towards zero; but no limit is passed by what the meter shows unless the load alone does so already.
-    private func safest(_ check: MeterCheck, _ own: Watts, _ meter: Watts, _ limits: SiteLimits) -> Watts? {
+    private func safest(_ check: MeterCheck, own: Watts, meter: Watts, limits: SiteLimits) -> Watts? {
         let sign = own > .zero ? -1.0 : 1
         let (back, on) = (own + check.provingStep * sign, own - check.provingStep * sign)
         let isFree =
@@ -187,7 +188,7 @@ public struct ProvingStep: Sendable, BitwiseCopyable {
     }
 
     private mutating func follow(
-        _ step: Step, _ check: MeterCheck, _ meter: Watts, _ limits: SiteLimits, _ now: MonotonicTime
+        _ step: Step, check: MeterCheck, meter: Watts, limits: SiteLimits, at now: MonotonicTime
     ) {
         if check.isJudging { self.step?.isJudged = true }
         let isOver = now >= step.until || (step.isJudged && !check.isJudging)
