@@ -8,7 +8,7 @@ import Quantities
 struct ExcessLoad: Sendable, BitwiseCopyable {
     /// What it shows counts as beyond all that can be drawn.
     private(set) var isHeld = false
-    private var isSeen = false
+    private(set) var isSeen = false
     /// How often it has begun, less one for each ``forgets``.
     private var count = 0.0
     private var lookedAt: MonotonicTime?

@@ -47,6 +47,9 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     private var isUnbounded = false
     private var loads = ProvenLoads()
     private var excess = ExcessLoad()
+    /// Where the units' power has been within two steps, and since when: on a ramp, readings of different
+    /// moments show others that nobody is.
+    private var stood: (own: Watts, since: MonotonicTime)?
     /// What the others drew when the meter was last seen right.
     private var trusted: Watts = .zero
     /// Since when it has shown something else than that.
@@ -161,7 +164,7 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
         last = meter
         judgeStillness(point, now)
         noteOdds(loadMax, now)
-        noteExcess(loadMax, now)
+        noteExcess(own, loadMax, now)
         if verdict == .proven, isResting, let reference { loads.look(reference.others, at: now) }
         guard let reference else { return begin(point, now) }
         let change = own - reference.own
@@ -227,9 +230,12 @@ public struct MeterCheck: Sendable, BitwiseCopyable {
     }
 
     /// Units that give way to what it shows, and come back for what it shows then, would swing for good.
-    private mutating func noteExcess(_ loadMax: Watts?, _ now: MonotonicTime) {
+    private mutating func noteExcess(_ own: Watts, _ loadMax: Watts?, _ now: MonotonicTime) {
+        let place = stood ?? (own, now)
+        stood = (own - place.own).magnitude < step * 2 ? place : (own, now)
+        let isStill = stood.map { now - $0.since >= Self.smoothing } ?? false
         let isSeen = shown.map { isBeyond($0.others, loadMax) } ?? false
-        if excess.look(isSeen, at: now) { doubt() }
+        if excess.look(isStill ? isSeen : excess.isSeen, at: now) { doubt() }
     }
 
     private func isBeyond(_ seen: Watts, _ loadMax: Watts?) -> Bool {

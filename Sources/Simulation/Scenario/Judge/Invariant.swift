@@ -127,6 +127,7 @@ extension RunHistory {
                 let low = seen.reduce(0) { Swift.min($0, $1.lowerBound) } - room.value
                 let high = seen.reduce(0) { Swift.max($0, $1.upperBound) } + room.value
                 if written.value < low || written.value > high {
+                    if isFirstWordSinceScale(unit, index) { continue }
                     let limits = "\(kilowatts(Watts(low))) … \(kilowatts(Watts(high)))"
                     return failure(
                         unit, sample.time, "\(kilowatts(written)) is written, and \(limits) is allowed")
@@ -150,6 +151,20 @@ extension RunHistory {
         let start = samples[index].time - scaleTime(samples[index], unit)
         return samples[...index].reversed().prefix { $0.time >= start }
             .contains { isScaled($0) != now || isHidden($0) }
+    }
+
+    /// Nobody had written since the scale changed, so that nothing showed it: what is written first means
+    /// something else, and is looked at in the same time.
+    private func isFirstWordSinceScale(_ unit: Int, _ index: Int) -> Bool {
+        func isScaled(_ sample: RunSample) -> Bool { sample.units[unit].faults.contains(.inverterScale) }
+        let now = isScaled(samples[index])
+        guard let before = samples[...index].lastIndex(where: { isScaled($0) != now }) else { return false }
+        let changed = samples[before + 1].time
+        let first = samples[(before + 1)...index].lazy.compactMap { sample -> Duration? in
+            guard let age = sample.units[unit].writtenAge, sample.time - age >= changed else { return nil }
+            return sample.time - age
+        }.first
+        return first.map { samples[index].time - $0 <= scaleTime(samples[index], unit) } ?? false
     }
 
     /// What was seen before the machine was suspended is stale, whatever its own clock says: who ran enters
