@@ -50,12 +50,6 @@ extension RunHistory {
         }
     }
 
-    /// Until a changed scale is read, beside whoever does not answer on the same line.
-    func scaleTime(_ sample: RunSample, _ unit: Int) -> Duration {
-        let scale = PhysicalTime.scale.time + units[unit].look
-        return sample.units.contains(where: Self.isOutOfReach) ? scale + PhysicalTime.neighbour.time : scale
-    }
-
     /// How long power may stand that nobody wants; `nil` = nothing on this site can end it.
     func tail(_ unit: Int, _ seen: UnitSample) -> Duration? {
         let own = units[unit].reversion + units[unit].response + PhysicalTime.reversionRoom.time

@@ -140,33 +140,6 @@ extension RunHistory {
         return isKnown ? .passed : .notJudged("nobody tells what the battery allows")
     }
 
-    /// What is written means something else to a device whose scale has just changed, or whose registers
-    /// stand still so that nobody can read it: what flows is judged all the same (I1a, I4a).
-    private func isRescaling(_ unit: Int, _ index: Int) -> Bool {
-        func isScaled(_ sample: RunSample) -> Bool { sample.units[unit].faults.contains(.inverterScale) }
-        func isHidden(_ sample: RunSample) -> Bool {
-            isScaled(sample) && sample.units[unit].faults.contains(.inverterStuck)
-        }
-        let now = isScaled(samples[index])
-        let start = samples[index].time - scaleTime(samples[index], unit)
-        return samples[...index].reversed().prefix { $0.time >= start }
-            .contains { isScaled($0) != now || isHidden($0) }
-    }
-
-    /// Nobody had written since the scale changed, so that nothing showed it: what is written first means
-    /// something else, and is looked at in the same time.
-    private func isFirstWordSinceScale(_ unit: Int, _ index: Int) -> Bool {
-        func isScaled(_ sample: RunSample) -> Bool { sample.units[unit].faults.contains(.inverterScale) }
-        let now = isScaled(samples[index])
-        guard let before = samples[...index].lastIndex(where: { isScaled($0) != now }) else { return false }
-        let changed = samples[before + 1].time
-        let first = samples[(before + 1)...index].lazy.compactMap { sample -> Duration? in
-            guard let age = sample.units[unit].writtenAge, sample.time - age >= changed else { return nil }
-            return sample.time - age
-        }.first
-        return first.map { samples[index].time - $0 <= scaleTime(samples[index], unit) } ?? false
-    }
-
     /// What was seen before the machine was suspended is stale, whatever its own clock says: who ran enters
     /// service anew.
     func judgeEvidence() -> Judgement {
