@@ -63,12 +63,13 @@ public struct ProfiledBattery: Sendable {
     }
 
     /// How often a message comes of which two in a row are two words for the same; `nil` of one that takes
-    /// turns by a switch, or by the number of a cell.
+    /// turns by a switch, or by the number of a cell, and of one that says nothing of the battery's readings.
     public func rhythm(of identifier: CANIdentifier) -> Duration? {
         let key = DBCMessage.key(identifier.number, isExtended: identifier.isExtended)
         guard let place = profile.plan.place(of: key) else { return nil }
         let message = profile.map.messages[place]
-        return message.takesTurns ? nil : message.period ?? profile.period
+        let isMapped = message.bindingCount + message.sourceCount > 0 || message.isSpecial
+        return message.takesTurns || !isMapped ? nil : message.period ?? profile.period
     }
 
     /// Frames that the battery wants to hear.

@@ -49,9 +49,14 @@ struct SecondSender: Sendable {
     /// When one of them said that it has no limit to tell: that is stricter than any.
     private var unsaidAt = [MonotonicTime?](repeating: nil, count: Word.allCases.count)
     private static let memory = Duration.seconds(60)
+    /// More than any battery has that says a limit, an alarm or a measurement in them.
+    private static let mostMessages = 64
 
     /// - Parameter period: how often the battery says a word.
-    init(period: (Word) -> Duration) { periods = Word.allCases.map(period) }
+    init(period: (Word) -> Duration) {
+        periods = Word.allCases.map(period)
+        messages.reserveCapacity(Self.mostMessages)
+    }
 
     /// Whether two speak, seen over several periods and not only in one burst.
     func isHeard(at now: MonotonicTime) -> Bool { toldUntil.map { now < $0 } ?? false }
@@ -62,7 +67,7 @@ struct SecondSender: Sendable {
     mutating func note(_ frame: CANFrame, each period: Duration, at time: MonotonicTime) {
         let key = CANIdentifier(frame)
         guard let index = messages.firstIndex(where: { $0.key == key }) else {
-            if messages.count < 16 {
+            if messages.count < Self.mostMessages {
                 messages.append(Message(key: key, newest: frame, before: frame, at: time))
             }
             return
